@@ -1,0 +1,78 @@
+"""The words every other module speaks: pairs, answers, events and array aliases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
+IndexArray: TypeAlias = npt.NDArray[np.integer[Any]]
+LabelArray: TypeAlias = npt.NDArray[np.int32]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Answer(IntEnum):
+    """What a person says about a pair.
+
+    Examples
+    --------
+    >>> Answer.of(True), Answer.of(None), Answer.of("different")
+    (<Answer.SAME: 1>, <Answer.UNSURE: -1>, <Answer.DIFFERENT: 0>)
+    """
+
+    UNSURE = -1
+    DIFFERENT = 0
+    SAME = 1
+
+    @classmethod
+    def of(cls, value: object) -> Answer:
+        """Read an answer given as `Answer`, bool, None (unsure) or its name."""
+        if value is None:
+            return cls.UNSURE
+        if isinstance(value, str) and value.upper() in cls.__members__:
+            return cls[value.upper()]
+        if isinstance(value, (bool, np.bool_, cls)):
+            return cls(int(value))
+        raise ValueError(
+            f"An answer must be Answer.SAME, DIFFERENT or UNSURE, or True, False or None, not {value!r}."
+        )
+
+
+class Pair(NamedTuple):
+    """Two instances shown together, by row number.
+
+    Examples
+    --------
+    >>> pair = Pair(90, 4)
+    >>> pair.i, pair.j, pair.ordered
+    (90, 4, Pair(i=4, j=90))
+    """
+
+    i: int
+    j: int
+
+    @property
+    def ordered(self) -> Pair:
+        """The same pair with the smaller row first."""
+        return self if self.i <= self.j else Pair(self.j, self.i)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a session's journal.
+
+    `kind` is one of answer, constraint, mark, name, undo, redo, revise, rebase; `body` holds plain JSON values.
+    """
+
+    kind: str
+    body: dict[str, Any] = field(default_factory=dict)
+    at: float = field(default_factory=time.time, compare=False)
+
+
+Oracle: TypeAlias = Callable[[int, int], "Answer | bool | None"]
