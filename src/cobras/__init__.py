@@ -1,1 +1,90 @@
-"""Cluster data the way you mean it: answer a few same-or-different questions."""
+"""Cluster data the way you mean it: answer a few same-or-different questions.
+
+Names are imported when they are first used, so that `import cobras` stays light.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cobras.constraints import Constraints
+    from cobras.data import Dataset, read_dataset
+    from cobras.estimators import COBRA, COBRAS
+    from cobras.exceptions import (
+        CobrasError,
+        DataChangedError,
+        InconsistentAnswersError,
+        InvalidDataError,
+        SessionFileError,
+        StaleQuestionError,
+    )
+    from cobras.oracles import LabelOracle, NoisyOracle, RecordedOracle
+    from cobras.partition import Cluster, Partition, SuperInstance
+    from cobras.progress import Progress, Record
+    from cobras.session import Session, run
+    from cobras.spaces import Space
+    from cobras.spaces.euclidean import EuclideanSpace
+    from cobras.types import Answer, Event, Pair
+
+_HOMES = {
+    "constraints": ["Constraints"],
+    "data": ["Dataset", "read_dataset"],
+    "estimators": ["COBRA", "COBRAS"],
+    "exceptions": [
+        "CobrasError",
+        "DataChangedError",
+        "InconsistentAnswersError",
+        "InvalidDataError",
+        "SessionFileError",
+        "StaleQuestionError",
+    ],
+    "oracles": ["LabelOracle", "NoisyOracle", "RecordedOracle"],
+    "partition": ["Cluster", "Partition", "SuperInstance"],
+    "progress": ["Progress", "Record"],
+    "session": ["Session", "run"],
+    "spaces": ["Space"],
+    "spaces.euclidean": ["EuclideanSpace"],
+    "types": ["Answer", "Event", "Pair"],
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "COBRA",
+    "COBRAS",
+    "Answer",
+    "Cluster",
+    "CobrasError",
+    "Constraints",
+    "DataChangedError",
+    "Dataset",
+    "EuclideanSpace",
+    "Event",
+    "InconsistentAnswersError",
+    "InvalidDataError",
+    "LabelOracle",
+    "NoisyOracle",
+    "Pair",
+    "Partition",
+    "Progress",
+    "Record",
+    "RecordedOracle",
+    "Session",
+    "SessionFileError",
+    "Space",
+    "StaleQuestionError",
+    "SuperInstance",
+    "read_dataset",
+    "run",
+]
+__version__ = version("cobras-clustering")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'cobras' has no attribute {name!r}")
+    return getattr(import_module(f"cobras.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -67,7 +67,7 @@ class Pair(NamedTuple):
 class Event:
     """One line of a session's journal.
 
-    `kind` is one of answer, constraint, mark, name, undo, redo, revise, rebase; `body` holds plain JSON values.
+    `kind` is answer, constraint, mark, name, undo, redo, revise or rebase; `body` holds plain JSON values.
     """
 
     kind: str

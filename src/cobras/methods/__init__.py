@@ -1,0 +1,53 @@
+"""What to ask next: one file per method."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import Any
+
+from cobras.exceptions import InvalidDataError
+from cobras.methods.asking import Method, Reconsider, Step, Steps
+from cobras.methods.cobra import cobra
+from cobras.methods.cobras import cobras
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "Reconsider",
+    "Step",
+    "Steps",
+    "cobra",
+    "cobras",
+    "find_method",
+    "with_defaults",
+]
+
+METHODS: dict[str, Method] = {"cobras": cobras, "cobra": cobra}
+
+
+def find_method(method: str | Method) -> Method:
+    """A method by its name, by "module:function", or as it is."""
+    if callable(method):
+        return method
+    if method in METHODS:
+        return METHODS[method]
+    module, _, name = method.partition(":")
+    try:
+        found: Method = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError):
+        raise InvalidDataError(
+            f"There is no method {method!r}. Use one of {', '.join(METHODS)}, or 'module:function' for your own."
+        ) from None
+    return found
+
+
+def with_defaults(method: Method, options: dict[str, Any]) -> dict[str, Any]:
+    """All options of a method: those given, and its defaults for the others."""
+    parameters = inspect.signature(method).parameters.values()
+    allowed = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    if unknown := sorted(options.keys() - allowed.keys()):
+        raise InvalidDataError(
+            f"{method.__name__} has no option {', '.join(unknown)}. It has {', '.join(allowed) or 'none'}."
+        )
+    return allowed | options

@@ -1,0 +1,33 @@
+"""How the data is cut: a space splits super-instances, names representatives and measures distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+from cobras.partition import SuperInstance
+from cobras.types import FloatArray
+
+
+@runtime_checkable
+class Space(Protocol):
+    """All that a method may know about the data."""
+
+    n: int
+
+    def root(self, seed: int) -> SuperInstance:
+        """The super-instance that holds everything."""
+
+    def split(
+        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all"
+    ) -> tuple[SuperInstance, ...]:
+        """At most k parts, each with a training member; a single one when it cannot be split.
+
+        With `among="train"` only training members decide on the parts, and the others follow the nearest one.
+        """
+
+    def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
+        """The medoid, then the next best training members, at most `count`."""
+
+    def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
+        """The distance between every super-instance of a and every one of b."""

@@ -1,0 +1,146 @@
+"""What the answers say, and all that follows from it.
+
+Must-links are an equivalence, and a cannot-link holds between whole must-link components: SAME(i, j) and
+DIFFERENT(j, k) imply DIFFERENT(i, k). Two cannot-links imply nothing. Only instances that took part in an answer
+are stored, so the cost does not depend on the size of the data.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from cobras.exceptions import InconsistentAnswersError
+from cobras.types import Answer, Pair
+
+
+class Constraints:
+    """Must-link components and the cannot-links between them.
+
+    Attributes
+    ----------
+    set_aside : dict of Pair
+        Pairs answered with unsure, in order; they never become constraints.
+    pure, complete : set of int
+        Representatives of super-instances that the person promised to be pure (do not split) or complete (do
+        not touch).
+
+    Examples
+    --------
+    >>> constraints = Constraints()
+    >>> constraints.add(1, 2, Answer.SAME)
+    >>> constraints.add(2, 3, Answer.DIFFERENT)
+    >>> constraints.relation(1, 3)
+    <Answer.DIFFERENT: 0>
+    >>> constraints.add(3, 1, Answer.SAME)
+    Traceback (most recent call last):
+    ...
+    cobras.exceptions.InconsistentAnswersError: Answer SAME for pair (3, 1) contradicts earlier answers: ...
+    """
+
+    def __init__(self) -> None:
+        self._parent: dict[int, int] = {}
+        self._size: dict[int, int] = {}
+        self._apart: dict[int, set[int]] = {}
+        self._must_links: dict[int, list[int]] = {}
+        self._answers: dict[Pair, Answer] = {}
+        self.set_aside: dict[Pair, None] = {}
+        self.pure: set[int] = set()
+        self.complete: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def __iter__(self) -> Iterator[tuple[Pair, Answer]]:
+        """All pairs answered with same or different, in the order of the answers."""
+        return iter(self._answers.items())
+
+    def component(self, i: int) -> int:
+        """The root of the must-link component of instance i."""
+        parent = self._parent
+        root = parent.get(i, i)
+        while (above := parent.get(root, root)) != root:
+            root = above
+        while i != root:
+            i, parent[i] = parent.get(i, i), root
+        return root
+
+    def apart_from(self, root: int) -> Iterable[int]:
+        """The roots of the components that cannot be linked with the component of `root`."""
+        return self._apart.get(root, ())
+
+    def relation(self, i: int, j: int) -> Answer | None:
+        """SAME or DIFFERENT where the answers imply it, else None."""
+        a, b = self.component(i), self.component(j)
+        if a == b:
+            return Answer.SAME
+        return Answer.DIFFERENT if b in self._apart.get(a, ()) else None
+
+    def answered(self, i: int, j: int) -> Answer | None:
+        """The answer to this very pair, whatever the others imply."""
+        return self._answers.get(Pair(i, j).ordered)
+
+    def check(self, i: int, j: int, answer: Answer) -> None:
+        """Raise `InconsistentAnswersError` if the answer contradicts what is known."""
+        known = self.relation(i, j)
+        if answer is not Answer.UNSURE and known is not None and known is not answer:
+            raise InconsistentAnswersError(Pair(i, j), answer, self.explain(i, j))
+
+    def add(self, i: int, j: int, answer: Answer) -> None:
+        """Take in one answer; one that contradicts the others raises and changes nothing."""
+        self.check(i, j, answer)
+        pair = Pair(int(i), int(j)).ordered
+        if answer is Answer.UNSURE:
+            self.set_aside.setdefault(pair)
+            return
+        self.set_aside.pop(pair, None)
+        self._answers[pair] = answer
+        a, b = self.component(pair.i), self.component(pair.j)
+        if answer is Answer.DIFFERENT:
+            self._apart.setdefault(a, set()).add(b)
+            self._apart.setdefault(b, set()).add(a)
+        elif a != b:
+            self._must_links.setdefault(pair.i, []).append(pair.j)
+            self._must_links.setdefault(pair.j, []).append(pair.i)
+            self._join(a, b)
+
+    def _join(self, a: int, b: int) -> None:
+        if self._size.get(a, 1) < self._size.get(b, 1):
+            a, b = b, a
+        self._parent[b] = a
+        self._size[a] = self._size.get(a, 1) + self._size.pop(b, 1)
+        for other in self._apart.pop(b, ()):
+            self._apart[other].remove(b)
+            self._apart[other].add(a)
+            self._apart.setdefault(a, set()).add(other)
+
+    def explain(self, i: int, j: int) -> tuple[tuple[Pair, Answer], ...]:
+        """The chain of answers that implies the relation of i and j; empty when none does."""
+        known = self.relation(i, j)
+        if known is None or i == j:
+            return ()
+        if known is Answer.SAME:
+            return self._path(i, j)
+        a, b = self.component(i), self.component(j)
+        for pair, answer in self._answers.items():
+            if answer is Answer.DIFFERENT:
+                for near, far in ((pair.i, pair.j), (pair.j, pair.i)):
+                    if self.component(near) == a and self.component(far) == b:
+                        return (*self._path(i, near), (pair, answer), *self._path(far, j))
+        raise AssertionError("a cannot-link between components stems from an answer")
+
+    def _path(self, start: int, goal: int) -> tuple[tuple[Pair, Answer], ...]:
+        """Must-links from start to goal, by breadth-first search."""
+        came_from = {start: start}
+        queue = deque([start])
+        while goal not in came_from:
+            here = queue.popleft()
+            for there in self._must_links.get(here, ()):
+                if there not in came_from:
+                    came_from[there] = here
+                    queue.append(there)
+        steps = []
+        while goal != start:
+            steps.append((Pair(came_from[goal], goal).ordered, Answer.SAME))
+            goal = came_from[goal]
+        return tuple(reversed(steps))

@@ -1,0 +1,220 @@
+"""The scikit-learn face: labels, or a function, play the person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, overload
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cobras.exceptions import InvalidDataError
+from cobras.inputs import as_labels, as_matrix
+from cobras.oracles import LabelOracle
+from cobras.partition import Partition
+from cobras.session import Session, run
+from cobras.types import LabelArray, Oracle
+
+
+class LabelsPerQuery(Sequence[LabelArray]):
+    """The labels before the first answer and after each one, made when looked at.
+
+    Examples
+    --------
+    >>> est = COBRAS(random_state=0).fit([[0.0], [1.0], [5.0]], [0, 0, 1])
+    >>> [labels.tolist() for labels in est.labels_per_query_]
+    [[0, 0, 0], [0, 0, 1], [0, 0, 1]]
+    """
+
+    def __init__(self, partitions: Sequence[Partition]) -> None:
+        self.partitions = tuple(partitions)
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    @overload
+    def __getitem__(self, q: int) -> LabelArray: ...
+    @overload
+    def __getitem__(self, q: slice) -> LabelsPerQuery: ...
+    def __getitem__(self, q: int | slice) -> LabelArray | LabelsPerQuery:
+        return LabelsPerQuery(self.partitions[q]) if isinstance(q, slice) else self.partitions[q].labels
+
+
+class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """What all active estimators share: a session, an oracle and a budget."""
+
+    _method: str
+    max_queries: int | None
+    random_state: Any
+
+    def fit(self, X: Any, y: Any = None, *, oracle: Oracle | None = None, train_indices: Any = None) -> Self:
+        """Cluster X by asking at most `max_queries` questions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Numbers, without missing values; pandas and polars frames are welcome.
+        y : array-like of shape (n,), optional
+            Labels that answer the questions: same when they are equal.
+        oracle : callable, optional
+            Answers instead of y: `oracle(i, j)` returns an `Answer`, True, False or None for unsure.
+        train_indices : array-like, optional
+            Only pairs inside these rows are asked; row numbers or a boolean mask.
+        """
+        limit = self.max_queries
+        if limit is not None and (
+            isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 0
+        ):
+            raise InvalidDataError(
+                f"max_queries must be a number from 0 on, or None for no limit, not {limit!r}."
+            )
+        if (y is None) == (oracle is None):
+            raise InvalidDataError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None, and no oracle is given "
+                "either. Call fit(X, y) or fit(X, oracle=...)."
+                if y is None
+                else "Both y and an oracle are given. Give the one that shall answer."
+            )
+        X = as_matrix(validate_data(self, X, dtype=(np.float64, np.float32), order="C"))
+        answer = LabelOracle(as_labels(y, len(X))) if oracle is None else oracle
+        session = Session(X, self._method, self.random_state, train_indices=train_indices, **self._options())
+        run(session, answer, until=None if limit is None else lambda s: s.n_answers >= limit)
+        self.labels_per_query_ = LabelsPerQuery(session.partitions)
+        self.labels_ = session.labels_.copy()
+        self.n_clusters_ = session.partition.n_clusters
+        self.n_queries_ = session.n_answers
+        said = [(*record.pair, int(record.answer)) for record in session.history]
+        self.queries_ = np.array(said, dtype=np.int64).reshape(-1, 3)
+        regions = [
+            (s.centroid, c)
+            for c, cluster in enumerate(session.partition.clusters)
+            for s in cluster.super_instances
+        ]
+        self.super_instance_centers_ = np.array([center for center, _ in regions])
+        self.super_instance_labels_ = np.array([label for _, label in regions], dtype=np.int32)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, **options: Any) -> LabelArray:
+        """Cluster X and return its labels."""
+        return self.fit(X, y, **options).labels_
+
+    def predict(self, X: Any) -> LabelArray:
+        """The cluster of the nearest super-instance centroid."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+        nearest = cdist(X, self.super_instance_centers_).argmin(axis=1)
+        labels: LabelArray = self.super_instance_labels_[nearest]
+        return labels
+
+    def _options(self) -> dict[str, Any]:
+        options = self.get_params(deep=False)
+        return {name: value for name, value in options.items() if name not in ("max_queries", "random_state")}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class COBRAS(ActiveClusterer):
+    """COBRAS: split the largest super-instance, merge the parts by queries, and begin again.
+
+    Parameters
+    ----------
+    max_queries : int, optional
+        How many questions may be asked; None asks until nothing is left.
+    random_state : int, RandomState or Generator, optional
+        The seed of all splits.
+    branch, first_iteration, reuse, split_fallback, representative, max_level
+        See `cobras.methods.cobras.cobras`.
+    n_init, medoid
+        See `cobras.spaces.euclidean.EuclideanSpace`.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+    n_clusters_, n_queries_ : int
+    queries_ : array of shape (n_queries_, 3)
+        i, j and the answer (1 same, 0 different, -1 unsure).
+    labels_per_query_ : LabelsPerQuery
+        Item q is what a user would get after q answers.
+    super_instance_centers_, super_instance_labels_ : array
+        What `predict` uses.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> est = COBRAS(max_queries=30, random_state=0).fit(X, y)
+    >>> est.n_queries_, est.labels_.shape, est.predict(X[:2]).shape
+    (30, (150,), (2,))
+    """
+
+    _method = "cobras"
+
+    def __init__(
+        self,
+        max_queries: int | None = 100,
+        *,
+        random_state: Any = None,
+        branch: str = "random",
+        first_iteration: str = "partial",
+        reuse: str = "transitive",
+        split_fallback: str = "train_only",
+        representative: str = "first",
+        max_level: int | None = None,
+        n_init: int = 10,
+        medoid: str = "nearest_to_centroid",
+    ) -> None:
+        self.max_queries = max_queries
+        self.random_state = random_state
+        self.branch = branch
+        self.first_iteration = first_iteration
+        self.reuse = reuse
+        self.split_fallback = split_fallback
+        self.representative = representative
+        self.max_level = max_level
+        self.n_init = n_init
+        self.medoid = medoid
+
+
+class COBRA(ActiveClusterer):
+    """COBRA: one over-clustering into super-instances, merged by queries.
+
+    Parameters
+    ----------
+    n_super_instances : int
+        How many super-instances to make; the papers run 10, 25 and 50.
+    max_queries, random_state, reuse, representative, n_init, medoid
+        As in `COBRAS`, and so are the attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> COBRA(n_super_instances=25, max_queries=None, random_state=0).fit(X, y).n_clusters_
+    3
+    """
+
+    _method = "cobra"
+
+    def __init__(
+        self,
+        n_super_instances: int = 25,
+        max_queries: int | None = 100,
+        *,
+        random_state: Any = None,
+        reuse: str = "transitive",
+        representative: str = "first",
+        n_init: int = 10,
+        medoid: str = "nearest_to_centroid",
+    ) -> None:
+        self.n_super_instances = n_super_instances
+        self.max_queries = max_queries
+        self.random_state = random_state
+        self.reuse = reuse
+        self.representative = representative
+        self.n_init = n_init
+        self.medoid = medoid

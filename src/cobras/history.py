@@ -1,0 +1,100 @@
+"""What a journal means: its events, folded into the entries that are in force.
+
+Undo, redo and revise are events like any other; nothing is ever erased. The fold is pure, so two journals with the
+same events are in the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from cobras.types import Answer, Event, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One answer, volunteered constraint or mark that is in force.
+
+    Attributes
+    ----------
+    kind : {"answer", "constraint", "mark"}
+    pair, answer
+        What was said about which pair; None for a mark.
+    representatives, pure, complete
+        Which super-instances a mark is about, and what it promises.
+    at : float
+        When it was given, in seconds since 1970.
+    """
+
+    kind: str
+    pair: Pair | None = None
+    answer: Answer | None = None
+    representatives: tuple[int, ...] = ()
+    pure: bool = False
+    complete: bool = False
+    at: float = field(default=0.0, compare=False)
+
+    @staticmethod
+    def of(event: Event) -> Entry:
+        """The entry that an answer, constraint or mark event makes."""
+        body = event.body
+        if event.kind == "mark":
+            reps = tuple(body["representatives"])
+            return Entry("mark", None, None, reps, body["pure"], body["complete"], event.at)
+        return Entry(event.kind, Pair(body["i"], body["j"]), Answer(body["answer"]), at=event.at)
+
+
+@dataclass(slots=True)
+class History:
+    """The entries in force, what redo would bring back, and the names of clusters.
+
+    `seams` are the places behind which answers were given to a method that had taken in everything before as it
+    stands: after an old answer was revised, or after a newer version asked other questions. A replay that meets an
+    unexpected question takes in the rest up to the next seam at once.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> history.apply(Event("answer", {"i": 0, "j": 1, "answer": 1}))
+    >>> history.apply(Event("undo"))
+    >>> len(history.entries), len(history.undone)
+    (0, 1)
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    seams: list[int] = field(default_factory=list)
+    undone: list[tuple[Entry, list[int]]] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+
+    def apply(self, event: Event) -> None:
+        """Take in one event; kinds that a later version may add change nothing."""
+        match event.kind:
+            case "answer" | "constraint" | "mark":
+                self.entries.append(Entry.of(event))
+                self.undone.clear()
+            case "undo":
+                seams = self.seams
+                self.undone.append((self.entries.pop(), seams))
+                self.seams = [min(seam, len(self.entries)) for seam in seams]
+            case "redo":
+                entry, self.seams = self.undone.pop()
+                self.entries.append(entry)
+            case "revise":
+                at = event.body["at"]
+                self.entries[at] = replace(self.entries[at], answer=Answer(event.body["answer"]))
+                self.undone.clear()
+                self.seams = [*self.seams, len(self.entries)]
+            case "rebase":
+                self.seams = [*self.seams, len(self.entries)]
+            case "name":
+                self.names.pop(event.body["representative"], None)
+                if event.body["text"]:
+                    self.names[event.body["representative"]] = event.body["text"]
+
+    def stretches(self) -> Iterator[list[Entry]]:
+        """The entries between one seam and the next."""
+        bounds = [0, *self.seams, len(self.entries)]
+        for start, stop in pairwise(bounds):
+            yield self.entries[start:stop]

@@ -1,0 +1,42 @@
+"""COBRA: constraint-based repeated aggregation (Van Craenendonck et al., IJCAI 2017).
+
+One over-clustering by k-means into super-instances, then the merge step. The partly merged clustering is reported
+with every question, as in the experiments of the COBRAS paper.
+"""
+
+from __future__ import annotations
+
+from cobras.constraints import Constraints
+from cobras.methods.asking import Reconsider, Representative, Reuse, Step, Steps
+from cobras.methods.merge import merge
+from cobras.partition import Partition
+from cobras.spaces import Space
+
+
+def cobra(
+    space: Space,
+    constraints: Constraints,
+    seed: int,
+    *,
+    n_super_instances: int = 25,
+    reuse: Reuse = "transitive",
+    representative: Representative = "first",
+) -> Steps:
+    """Split everything into super-instances, then merge them by queries.
+
+    Parameters
+    ----------
+    n_super_instances : int
+        How many super-instances to make; the papers run 10, 25 and 50.
+    reuse, representative
+        As in `cobras`.
+    """
+    parts = [[part] for part in space.split(space.root(seed), n_super_instances)]
+    while True:
+        try:
+            clusters = yield from merge(
+                space, constraints, parts, reuse=reuse, representative=representative, n_new=len(parts)
+            )
+            yield Step(None, Partition.of(clusters))
+        except Reconsider:
+            continue

@@ -1,0 +1,147 @@
+"""COBRAS: constraint-based repeated aggregation and splitting (Van Craenendonck et al., IJCAI 2018).
+
+`cobras` is Algorithm 1 and `split_level` is Algorithm 2. Departures from the paper, each of which saves answers or
+avoids a dead end and can be switched off:
+
+* What the answers imply is not asked (`reuse`).
+* A super-instance whose training members all fall on one side of a split is split again among its training
+  members alone (`split_fallback`); one that still cannot be split is left alone, so identical rows end the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Literal
+
+from cobras.constraints import Constraints
+from cobras.methods.asking import Reconsider, Representative, Reuse, Step, Steps, ask, tries
+from cobras.methods.merge import merge, merge_known
+from cobras.partition import Partition, SuperInstance
+from cobras.spaces import Space
+from cobras.types import Answer
+
+Branch = Literal["random", "smallest", "largest"]
+FirstIteration = Literal["partial", "unmerged", "single", "eager"]
+SplitFallback = Literal["train_only", "none"]
+
+
+def cobras(
+    space: Space,
+    constraints: Constraints,
+    seed: int,
+    *,
+    branch: Branch = "random",
+    first_iteration: FirstIteration = "partial",
+    reuse: Reuse = "transitive",
+    split_fallback: SplitFallback = "train_only",
+    representative: Representative = "first",
+    max_level: int | None = None,
+) -> Steps:
+    """Split the largest super-instance, merge the parts by queries, and begin again.
+
+    Parameters
+    ----------
+    branch : {"random", "smallest", "largest"}
+        Which half the search for the split level follows; the paper says random, the authors' code smallest.
+    first_iteration : {"partial", "unmerged", "single", "eager"}
+        What is reported before the first iteration is complete: one cluster and then the partly merged parts; the
+        parts unmerged; one cluster throughout; or already during the search the split at the level found so far.
+    reuse : {"transitive", "exact", "reference"}
+        Which pairs cost no query: all that the answers imply, those answered before, or as in the authors' code.
+    split_fallback : {"train_only", "none"}
+        What to do when all training members fall on one side of a split.
+    representative : {"first", "closest"}
+        Which super-instances speak for two clusters.
+    max_level : int, optional
+        A limit to the depth of the search for the split level.
+    """
+    clusters: list[list[SuperInstance]] = [[space.root(seed)]]
+    single = complete = Partition.of(clusters)
+    unsplittable: set[tuple[int, ...]] = set()
+    while True:
+        try:
+            chosen = largest(clusters, constraints, unsplittable)
+            if chosen is None:
+                yield Step(None, complete)
+                continue
+            eager = complete is single and first_iteration == "eager"
+            k = yield from split_level(space, constraints, chosen, complete, branch, reuse, max_level, eager)
+            parts = space.split(chosen, k)
+            if len(parts) < 2 and split_fallback == "train_only":
+                parts = space.split(chosen, 2, among="train")
+            if len(parts) < 2:
+                unsplittable.add(chosen.path)
+                continue
+            others = [rest for c in clusters if (rest := [s for s in c if s is not chosen])]
+            new = [[part] for part in parts]
+            report: Partition | None = complete
+            if complete is single and first_iteration != "single":
+                report = Partition.of(new) if first_iteration == "unmerged" else None
+            clusters = yield from merge(
+                space,
+                constraints,
+                others + new,
+                reuse=reuse,
+                representative=representative,
+                n_new=len(new),
+                report=report,
+            )
+            complete = Partition.of(clusters)
+        except Reconsider:
+            continue
+
+
+def split_level(
+    space: Space,
+    constraints: Constraints,
+    s: SuperInstance,
+    complete: Partition,
+    branch: Branch,
+    reuse: Reuse,
+    max_level: int | None,
+    eager: bool,
+) -> Generator[Step, Answer, int]:
+    """Follow one branch of bisections until two halves belong together; d cannot-links call for 2^d parts."""
+    known = {
+        "transitive": constraints.relation,
+        "exact": constraints.answered,
+        "reference": lambda i, j: None,
+    }[reuse]
+    level, part = 0, s
+    while max_level is None or level < max_level:
+        halves = space.split(part, 2)
+        if len(halves) < 2:
+            break
+        report = complete
+        if eager and level > 0:
+            so_far = space.split(s, 2**level)
+            report = Partition.of(merge_known(space, constraints, [[p] for p in so_far], reuse))
+        if (yield from ask(constraints, tries(space, *halves), report, known)) is not Answer.DIFFERENT:
+            break
+        level += 1
+        splittable = [half for half in halves if half.n_train >= 2]
+        if not splittable:
+            break
+        part = pick(part, splittable, branch)
+    return int(2 ** max(level, 1))
+
+
+def pick(part: SuperInstance, halves: Sequence[SuperInstance], branch: Branch) -> SuperInstance:
+    """The half in which the search goes on."""
+    if branch == "random" and len(halves) > 1:
+        return halves[int(part.random(0).integers(len(halves)))]
+    return max(halves, key=len) if branch == "largest" else min(halves, key=len)
+
+
+def largest(
+    clusters: Sequence[Sequence[SuperInstance]], constraints: Constraints, unsplittable: set[tuple[int, ...]]
+) -> SuperInstance | None:
+    """The largest super-instance that can be split and that nobody promised to be pure; the first on a tie."""
+    done = constraints.pure | constraints.complete
+    best: SuperInstance | None = None
+    for cluster in clusters:
+        for s in cluster:
+            splittable = s.n_train >= 2 and s.path not in unsplittable and s.representative not in done
+            if splittable and (best is None or len(s.members) > len(best.members)):
+                best = s
+    return best

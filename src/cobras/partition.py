@@ -1,0 +1,106 @@
+"""The clustering a person would get: super-instances grouped into clusters, frozen, sharing their arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cobras.types import FloatArray, IndexArray, LabelArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SuperInstance:
+    """A local region assumed to belong to one cluster.
+
+    Attributes
+    ----------
+    members : array of int
+        All its instances, training and test, ascending.
+    representative : int
+        Its medoid, a training instance: the one shown in questions.
+    centroid : array
+        The mean of its members.
+    n_train : int
+        How many of its members may be shown.
+    path : tuple of int
+        Its place in the split tree, (k, child, k, child, ...): the source of its random numbers.
+    """
+
+    members: IndexArray
+    representative: int
+    centroid: FloatArray
+    n_train: int
+    seed: int = 0
+    path: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def random(self, *purpose: int) -> np.random.Generator:
+        """Random numbers that belong to this node alone, so that replay does not depend on the order of calls."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=self.path + purpose))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cluster:
+    """Super-instances that belong together; the first one speaks for the cluster."""
+
+    super_instances: tuple[SuperInstance, ...]
+
+    def __len__(self) -> int:
+        return sum(len(s) for s in self.super_instances)
+
+    @property
+    def representatives(self) -> tuple[int, ...]:
+        """The medoids of its super-instances."""
+        return tuple(s.representative for s in self.super_instances)
+
+    @property
+    def members(self) -> IndexArray:
+        """All its instances, ascending."""
+        return np.sort(np.concatenate([s.members for s in self.super_instances]))
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A clustering of all instances.
+
+    Clusters are numbered by their first instance, so that equal clusterings have equal labels.
+
+    Examples
+    --------
+    >>> a = SuperInstance(np.array([2, 3]), 2, np.zeros(1), 2)
+    >>> b = SuperInstance(np.array([0, 1]), 0, np.ones(1), 2)
+    >>> Partition([[a], [b]]).labels
+    array([0, 0, 1, 1], dtype=int32)
+    """
+
+    groups: Sequence[Sequence[SuperInstance]]
+
+    @staticmethod
+    def of(groups: Iterable[Iterable[SuperInstance]]) -> Partition:
+        """A partition of its own copy of the groups; empty ones are dropped."""
+        return Partition(tuple(kept for group in groups if (kept := tuple(group))))
+
+    @cached_property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters, in the order of their labels."""
+        clusters = [Cluster(tuple(group)) for group in self.groups]
+        return tuple(sorted(clusters, key=lambda c: min(int(s.members[0]) for s in c.super_instances)))
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return len(self.groups)
+
+    @property
+    def labels(self) -> LabelArray:
+        """The cluster number of every instance; computed anew at each call, O(n)."""
+        labels = np.empty(sum(len(s) for group in self.groups for s in group), dtype=np.int32)
+        for number, cluster in enumerate(self.clusters):
+            for s in cluster.super_instances:
+                labels[s.members] = number
+        return labels

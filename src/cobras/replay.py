@@ -1,0 +1,87 @@
+"""A method at work on the entries of a history: each answer is fed when its pair is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cobras.constraints import Constraints
+from cobras.exceptions import InconsistentAnswersError
+from cobras.history import Entry, History
+from cobras.methods.asking import Reconsider, Step, Steps
+from cobras.partition import Partition
+from cobras.types import Answer
+
+
+class Replay:
+    """The running method, the constraints it works on and the partition after every answer.
+
+    Attributes
+    ----------
+    step : Step
+        The open question and the current partition.
+    partitions : list of Partition
+        One per answer, and the one before the first.
+    unasked : set of int
+        Places in the history of answers whose question did not come up again; they were taken in as constraints.
+    contradicted : dict of int to InconsistentAnswersError
+        Places of entries that contradict earlier ones, hence are not in force, and what they contradict.
+    """
+
+    def __init__(self, start: Callable[[Constraints], Steps], history: History) -> None:
+        self.constraints = Constraints()
+        self.unasked: set[int] = set()
+        self.contradicted: dict[int, InconsistentAnswersError] = {}
+        self._place = 0
+        self._steps = start(self.constraints)
+        self.step: Step = next(self._steps)
+        self.partitions: list[Partition] = [self.step.partition]
+        for stretch in history.stretches():
+            self.strayed = not self.feed(stretch)
+
+    def feed(self, entries: Sequence[Entry]) -> bool:
+        """Take in entries in order; False when an unexpected question made the rest constraints at once."""
+        for at, entry in enumerate(entries):
+            if entry.kind != "answer":
+                self._take(entry)
+                self._reconsider()
+            elif self._is_answer_to_open_question(entry):
+                assert entry.answer is not None
+                self.step = self._steps.send(entry.answer)
+                self.partitions.append(self.step.partition)
+                self._place += 1
+            else:
+                for rest in entries[at:]:
+                    if rest.kind == "answer":
+                        self.unasked.add(self._place)
+                        self.partitions.append(self.step.partition)
+                    self._take(rest)
+                self._reconsider()
+                return False
+        return True
+
+    def _is_answer_to_open_question(self, entry: Entry) -> bool:
+        if self.step.pair is None or entry.pair is None or entry.pair.ordered != self.step.pair.ordered:
+            return False
+        implied = self.constraints.relation(*entry.pair)  # only without transitive reuse is it known here
+        return implied is None or entry.answer in (implied, Answer.UNSURE)
+
+    def _take(self, entry: Entry) -> None:
+        place, self._place = self._place, self._place + 1
+        if entry.pair is not None and entry.answer is not None:
+            try:
+                self.constraints.add(*entry.pair, entry.answer)
+            except InconsistentAnswersError as error:
+                self.contradicted[place] = error
+            return
+        for promised, marked in (
+            (self.constraints.pure, entry.pure),
+            (self.constraints.complete, entry.complete),
+        ):
+            if marked:
+                promised.update(entry.representatives)
+            else:
+                promised.difference_update(entry.representatives)
+
+    def _reconsider(self) -> None:
+        self.step = self._steps.throw(Reconsider())
+        self.partitions[-1] = self.step.partition

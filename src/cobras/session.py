@@ -1,0 +1,436 @@
+"""A person, or an oracle, answering questions: an append-only journal and a method that is replayed from it.
+
+Undo, redo, revise and resume are all replay. Splits are memoised and draw their random numbers from their place in
+the split tree, so a replay repeats no k-means and asks the same questions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import partial
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from cobras.exceptions import CobrasError, InvalidDataError, StaleQuestionError
+from cobras.history import Entry, History
+from cobras.inputs import as_matrix, as_seed, as_train_mask, check_options
+from cobras.methods import Method, find_method, with_defaults
+from cobras.partition import Partition
+from cobras.progress import WINDOW, Progress, Record, may_stop, stable_share, unsatisfied
+from cobras.replay import Replay
+from cobras.sessionfile import SessionFile
+from cobras.spaces import Space
+from cobras.types import Answer, Event, IndexArray, LabelArray, Oracle, Pair
+
+SPACE_OPTIONS = {"n_init": 10, "medoid": "nearest_to_centroid"}
+
+
+class Revision(NamedTuple):
+    """What changing an old answer did to later ones.
+
+    Attributes
+    ----------
+    no_longer_apply : tuple of Record
+        Answers that contradict the revised one. They are kept in the history, but have no effect.
+    no_longer_asked : tuple of Record
+        Answers to questions that do not come up any more. They stay in force as constraints.
+    """
+
+    no_longer_apply: tuple[Record, ...]
+    no_longer_asked: tuple[Record, ...]
+
+
+class ConstraintPairs(NamedTuple):
+    """Must-links and cannot-links as two arrays of shape (m, 2)."""
+
+    must_link: IndexArray
+    cannot_link: IndexArray
+
+
+class Session:
+    """Ask, tell, look, go on.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d), or a Space
+        The data, clustered as given.
+    method : str or callable
+        "cobras", "cobra", "module:function" for a method of your own, or the function itself.
+    random_state : int, optional
+        The seed; drawn when left out.
+    train_indices : array-like, optional
+        Row numbers, or a boolean mask, of the rows that may be shown; all by default.
+    **options
+        Options of the method (see `cobras.methods`) and of the splits: `n_init`, `medoid`.
+
+    Examples
+    --------
+    >>> session = Session([[0.0], [0.1], [5.0], [5.1]], random_state=0)
+    >>> while (pair := session.ask()) is not None:
+    ...     session.tell(abs(pair.i - pair.j) == 1 and min(pair) != 1, pair)
+    >>> session.labels_.tolist()
+    [0, 0, 1, 1]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        method: str | Method = "cobras",
+        random_state: Any = None,
+        *,
+        train_indices: Any = None,
+        **options: Any,
+    ) -> None:
+        self._file: SessionFile | None = None
+        self._history = History()
+        self._set_up(X, method, as_seed(random_state), train_indices, options)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        X: Any,
+        method: str | None = None,
+        random_state: Any = None,
+        *,
+        train_indices: Any = None,
+        **options: Any,
+    ) -> Session:
+        """Create a session file, or resume the one that is there.
+
+        The parameters come from the file; one that is given and differs raises `DataChangedError`, and so does a
+        table other than the one the session was made with.
+        """
+        if method is not None and not isinstance(method, str):
+            raise InvalidDataError(
+                "A session file stores its method by name: 'cobras', 'cobra', or 'module:function' for your own."
+            )
+        X = as_matrix(X)
+        mask = as_train_mask(train_indices, len(X))
+        session = cls.__new__(cls)
+        session._history = History()
+        session._file = SessionFile(path, X)
+        try:
+            if session._file.is_new:
+                session._set_up(X, method or "cobras", as_seed(random_state), mask, options)
+                session._file.create(session.parameters, mask)
+            else:
+                given = {"method": method, "random_state": random_state, **options}
+                stored, mask = session._file.resume(given, mask)
+                session._set_up(X, stored.pop("method"), stored.pop("random_state"), mask, stored)
+            for event in session._file.events():
+                session._history.apply(event)
+            session._check_rows()
+        except BaseException:
+            session._file.close()
+            raise
+        return session
+
+    def _set_up(
+        self, X: Any, method: str | Method, seed: int, train_indices: Any, options: dict[str, Any]
+    ) -> None:
+        function = find_method(method)
+        space_options = {name: options.get(name, default) for name, default in SPACE_OPTIONS.items()}
+        method_options = with_defaults(function, {k: v for k, v in options.items() if k not in SPACE_OPTIONS})
+        check_options(function, method_options)
+        if isinstance(X, Space):
+            self.space: Space = X
+        else:
+            from cobras.spaces.euclidean import EuclideanSpace
+
+            check_options(EuclideanSpace.__init__, space_options)
+            X = as_matrix(X)
+            self.space = EuclideanSpace(X, as_train_mask(train_indices, len(X)), **space_options)
+        self.parameters = {"method": method, "random_state": seed, **space_options, **method_options}
+        self._start = partial(_start, function, self.space, seed, method_options)
+        self._state: Replay | None = None
+        self._labels: tuple[Partition, LabelArray] | None = None
+        self._notes: dict[str, Any] = {}
+
+    def _check_rows(self) -> None:
+        rows = [i for e in self._history.entries for i in (e.pair or e.representatives)]
+        if rows and not 0 <= min(rows) <= max(rows) < self.space.n:
+            raise InvalidDataError(
+                f"The session names row {max(rows)}, but the data has {self.space.n} rows."
+            )
+
+    # -- asking and telling ----------------------------------------------------------------------------------------
+
+    def ask(self) -> Pair | None:
+        """The open question; None when nothing is left worth asking."""
+        return self._replayed.step.pair
+
+    def tell(self, answer: Answer | bool | None, pair: Sequence[int]) -> None:
+        """Answer the open question; `pair` names it, so that a late or doubled answer is refused."""
+        answer = Answer.of(answer)
+        open_pair = self.ask()
+        given = Pair(*(int(i) for i in pair))
+        if open_pair is None:
+            raise StaleQuestionError(
+                f"Answer is for pair ({given.i}, {given.j}), but there is no open question."
+            )
+        if given.ordered != open_pair.ordered:
+            raise StaleQuestionError(
+                f"Answer is for pair ({given.i}, {given.j}), but the open question is "
+                f"({open_pair.i}, {open_pair.j}). Call ask() again."
+            )
+        self._replayed.constraints.check(*open_pair, answer)
+        self._add(Event("answer", {"i": open_pair.i, "j": open_pair.j, "answer": int(answer)}))
+
+    def skip(self, pair: Sequence[int]) -> None:
+        """Say that one is unsure: the pair is set aside and never becomes a constraint."""
+        self.tell(Answer.UNSURE, pair)
+
+    def add_constraint(self, i: int, j: int, answer: Answer | bool) -> None:
+        """Volunteer what is known about any pair, asked or not."""
+        answer = Answer.of(answer)
+        for row in (i, j):
+            if not 0 <= row < self.space.n:
+                raise InvalidDataError(f"There is no row {row}; rows go from 0 to {self.space.n - 1}.")
+        if i == j or answer is Answer.UNSURE:
+            raise InvalidDataError("A constraint says SAME or DIFFERENT about two different rows.")
+        self._replayed.constraints.check(i, j, answer)
+        self._add(Event("constraint", {"i": int(i), "j": int(j), "answer": int(answer)}))
+
+    def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
+        """Promise that a cluster is pure (do not split it) or complete (do not touch it); neither takes it back."""
+        representatives = self._cluster(cluster).representatives
+        body = {"representatives": list(representatives), "pure": bool(pure), "complete": bool(complete)}
+        self._add(Event("mark", body))
+
+    def name(self, cluster: int, text: str) -> None:
+        """Name a cluster; the name stays with its representative when numbers change. Empty text removes it."""
+        body = {"representative": self._cluster(cluster).representatives[0], "text": text.strip()}
+        for old in [r for r in self._history.names if self.labels_[r] == cluster]:
+            self._record(Event("name", {"representative": old, "text": ""}))
+        self._record(Event("name", body))
+
+    # -- changing one's mind ---------------------------------------------------------------------------------------
+
+    def undo(self) -> Entry:
+        """Take back the last answer, constraint or mark, and return it."""
+        if not self._history.entries:
+            raise CobrasError("There is nothing to undo.")
+        self._record(Event("undo"))
+        self._state = None
+        return self._history.undone[-1][0]
+
+    def redo(self) -> Entry:
+        """Bring back what was undone last, and return it."""
+        if not self._history.undone:
+            raise CobrasError("There is nothing to redo.")
+        self._record(Event("redo"))
+        self._state = None
+        return self._history.entries[-1]
+
+    def revise(self, index: int, answer: Answer | bool | None) -> Revision:
+        """Change an old answer, by its index in the history, and replay everything after it."""
+        answer = Answer.of(answer)
+        places = [at for at, e in enumerate(self._history.entries) if e.pair is not None]
+        if not 0 <= index < len(places):
+            raise InvalidDataError(
+                f"There is no answer {index}; the history holds {len(places)}, counted from 0."
+            )
+        before = self._replayed
+        event = Event("revise", {"at": places[index], "answer": int(answer)})
+        history = deepcopy(self._history)
+        history.apply(event)
+        after = Replay(self._start, history)
+        if places[index] in after.contradicted:
+            raise after.contradicted[places[index]]
+        self._record(event)
+        self._state = after
+        lost = after.contradicted.keys() - before.contradicted.keys()
+        unasked = after.unasked - before.unasked - lost
+        records = list(zip(places, self.history, strict=True))
+        return Revision(
+            tuple(record for place, record in records if place in lost),
+            tuple(record for place, record in records if place in unasked),
+        )
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def partition(self) -> Partition:
+        """The current clustering with its super-instances."""
+        return self._replayed.step.partition
+
+    @property
+    def labels_(self) -> LabelArray:
+        """The cluster of every row; always a valid clustering."""
+        partition = self.partition
+        if self._labels is None or self._labels[0] is not partition:
+            labels = partition.labels
+            labels.flags.writeable = False
+            self._labels = partition, labels
+        return self._labels[1]
+
+    def labels_at(self, n_answers: int) -> LabelArray:
+        """The labels one had, or would have had, after so many answers."""
+        partitions = self._replayed.partitions
+        if not 0 <= n_answers < len(partitions):
+            raise InvalidDataError(
+                f"There are {len(partitions) - 1} answers, so no clustering after {n_answers}."
+            )
+        return partitions[n_answers].labels
+
+    @property
+    def partitions(self) -> tuple[Partition, ...]:
+        """The clustering before the first answer and after each one; they share their arrays."""
+        return tuple(self._replayed.partitions)
+
+    @property
+    def n_answers(self) -> int:
+        """How many questions were answered; unsure counts."""
+        return sum(e.kind == "answer" for e in self._history.entries)
+
+    @property
+    def history(self) -> tuple[Record, ...]:
+        """All answers and volunteered constraints, in order."""
+        records: list[Record] = []
+        for place, e in enumerate(self._history.entries):
+            if e.pair is not None and e.answer is not None:
+                in_force = place not in self._replayed.contradicted
+                records.append(Record(len(records), e.kind, e.pair, e.answer, e.at, in_force))
+        return tuple(records)
+
+    @property
+    def set_aside(self) -> tuple[Pair, ...]:
+        """Pairs answered with unsure. Revise such an answer, or add a constraint, to settle one."""
+        return tuple(self._replayed.constraints.set_aside)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names of clusters, by cluster number."""
+        return {int(self.labels_[r]): text for r, text in self._history.names.items()}
+
+    @property
+    def marks(self) -> dict[int, str]:
+        """Which clusters were promised to be "pure" or "complete", by cluster number."""
+        constraints = self._replayed.constraints
+        marks = {int(self.labels_[r]): "pure" for r in sorted(constraints.pure)}
+        return marks | {int(self.labels_[r]): "complete" for r in sorted(constraints.complete)}
+
+    def constraints(self) -> ConstraintPairs:
+        """What was answered, as must-links and cannot-links; unsure answers are neither."""
+        known = list(self._replayed.constraints)
+
+        def pairs(wanted: Answer) -> IndexArray:
+            return np.array([p for p, a in known if a is wanted], dtype=np.int64).reshape(-1, 2)
+
+        return ConstraintPairs(pairs(Answer.SAME), pairs(Answer.DIFFERENT))
+
+    @property
+    def progress(self) -> Progress:
+        """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
+        partitions, labels = self._replayed.partitions, self.labels_
+        share = stable_share(partitions[-1 - WINDOW].labels, labels) if len(partitions) > WINDOW else None
+        reason = may_stop(self.ask() is None, share)
+        return Progress(
+            self.n_answers,
+            self.partition.n_clusters,
+            share,
+            unsatisfied(self.history, labels),
+            len(self.set_aside),
+            bool(reason),
+            reason,
+        )
+
+    # -- keeping ---------------------------------------------------------------------------------------------------
+
+    def export(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
+        """Write id, cluster and, where given, cluster_name of every row as CSV, Parquet or JSON, by suffix."""
+        from cobras.data.writers import write_table
+
+        labels, names = self.labels_, self.names
+        columns: dict[str, Any] = {"id": range(len(labels)) if ids is None else ids, "cluster": labels}
+        if names:
+            columns["cluster_name"] = [names.get(label, "") for label in labels.tolist()]
+        write_table(columns, path)
+
+    def export_answers(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
+        """Write all answers and constraints as CSV, Parquet or JSON, by suffix."""
+        from cobras.data.writers import write_table
+
+        records = self.history
+        columns: dict[str, Any] = {
+            "i": [r.pair.i if ids is None else ids[r.pair.i] for r in records],
+            "j": [r.pair.j if ids is None else ids[r.pair.j] for r in records],
+            "answer": [r.answer.name.lower() for r in records],
+            "kind": [r.kind for r in records],
+            "in_force": [r.in_force for r in records],
+            "at": [r.at for r in records],
+        }
+        write_table(columns, path)
+
+    def set_note(self, **values: Any) -> None:
+        """Keep JSON values with the session, such as where its data came from."""
+        self._notes.update(values)
+        if self._file is not None:
+            self._file.set_notes(values)
+
+    def get_note(self, key: str) -> Any:
+        """A value kept with the session, or None."""
+        return self._notes.get(key) if self._file is None else self._file.get_note(key)
+
+    def close(self) -> None:
+        """Release the session file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _replayed(self) -> Replay:
+        if self._state is None:
+            self._state = Replay(self._start, self._history)
+            if self._state.strayed:  # a newer version asks other questions than the journal expects
+                self._record(Event("rebase"))
+        return self._state
+
+    def _add(self, event: Event) -> None:
+        self._record(event)
+        self._replayed.feed(self._history.entries[-1:])
+
+    def _record(self, event: Event) -> None:
+        if self._file is not None:
+            self._file.append(event)
+        self._history.apply(event)
+
+    def _cluster(self, number: int) -> Any:
+        clusters = self.partition.clusters
+        if not 0 <= number < len(clusters):
+            raise InvalidDataError(
+                f"There is no cluster {number}; there are {len(clusters)}, counted from 0."
+            )
+        return clusters[number]
+
+
+def _start(function: Method, space: Space, seed: int, options: dict[str, Any], constraints: Any) -> Any:
+    return function(space, constraints, seed, **options)
+
+
+def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | None = None) -> Session:
+    """Let an oracle answer until nothing is left to ask, or until a condition holds.
+
+    Examples
+    --------
+    >>> session = run(Session([[0.0], [0.1], [5.0]], random_state=0), lambda i, j: abs(i - j) == 1 and i + j == 1)
+    >>> session.labels_.tolist()
+    [0, 0, 1]
+    """
+    while not (until is not None and until(session)) and (pair := session.ask()) is not None:
+        session.tell(Answer.of(oracle(pair.i, pair.j)), pair)
+    return session

@@ -1,0 +1,112 @@
+"""A session's place on disk: its journal, its parameters and the fingerprint of its data, not the data.
+
+Reading all rows to fingerprint them costs more than the first question, so it happens in a thread while the person
+looks at that question; shape, type and a sample of rows are compared at once, and the rest before the first new
+answer is written.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from cobras.exceptions import DataChangedError
+from cobras.storage import Journal, fingerprint, quick_fingerprint
+from cobras.types import BoolArray, Event, FloatArray
+
+
+class SessionFile:
+    """The journal of one session, tied to one table."""
+
+    def __init__(self, path: str | os.PathLike[str], X: FloatArray) -> None:
+        self._journal = Journal(path)
+        self._X = X
+        self._thread: threading.Thread | None = None
+        self._found: str | None = None
+        self._expected: str | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a session has yet to be created; one killed in the middle of that counts as new."""
+        return self._journal.get_meta("parameters") is None
+
+    def create(self, parameters: dict[str, Any], train: BoolArray | None) -> None:
+        """Write down what the session is about."""
+        self._journal.set_meta(
+            parameters=parameters,
+            quick_fingerprint=quick_fingerprint(self._X),
+            train=b"" if train is None else np.packbits(train).tobytes(),
+        )
+        self._fingerprint_in_background()
+
+    def resume(
+        self, given: dict[str, Any], train: BoolArray | None
+    ) -> tuple[dict[str, Any], BoolArray | None]:
+        """The stored parameters and training mask, after comparing them and the data with what is given."""
+        name, n = self._journal.path.name, len(self._X)
+        if self._journal.get_meta("quick_fingerprint") != quick_fingerprint(self._X):
+            raise self._other_data()
+        stored: dict[str, Any] = self._journal.get_meta("parameters") or {}
+        for key, value in given.items():
+            if value is not None and stored.get(key) != value:
+                raise DataChangedError(
+                    f"{name} was made with {key}={stored.get(key)!r}, not {value!r}. "
+                    f"Leave {key} out, or use another file."
+                )
+        packed = self._journal.get_meta("train") or b""
+        kept = np.unpackbits(np.frombuffer(packed, np.uint8), count=n).astype(bool) if packed else None
+        if train is not None and not np.array_equal(train, np.ones(n, bool) if kept is None else kept):
+            raise DataChangedError(
+                f"{name} was made with other train_indices. Leave them out, or use another file."
+            )
+        self._expected = self._journal.get_meta("fingerprint")
+        self._fingerprint_in_background()
+        return stored, kept
+
+    def events(self) -> tuple[Event, ...]:
+        """All events so far."""
+        return self._journal.events()
+
+    def append(self, event: Event) -> None:
+        """Write one event, once the data is known to be the right one; it is on disk when this returns."""
+        if self._expected is not None:
+            self._wait()
+            if self._found != self._expected:
+                raise self._other_data()
+            self._expected = None
+        self._journal.append(event)
+
+    def set_notes(self, values: dict[str, Any]) -> None:
+        """Keep JSON values for those who use the session."""
+        self._journal.set_meta(**{f"note:{key}": value for key, value in values.items()})
+
+    def get_note(self, key: str) -> Any:
+        """A value kept before, or None."""
+        return self._journal.get_meta(f"note:{key}")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._wait()
+        self._journal.close()
+
+    def _fingerprint_in_background(self) -> None:
+        def work() -> None:
+            self._found = fingerprint(self._X)
+            if self._expected is None:
+                self._journal.set_meta(fingerprint=self._found)
+
+        self._thread = threading.Thread(target=work, name="cobras-fingerprint", daemon=True)
+        self._thread.start()
+
+    def _wait(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+
+    def _other_data(self) -> DataChangedError:
+        return DataChangedError(
+            f"{self._journal.path.name} belongs to another table than the one given ({self._X.shape[0]} rows x "
+            f"{self._X.shape[1]} columns). Open it with the data it was made with, or use another file."
+        )

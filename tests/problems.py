@@ -1,0 +1,93 @@
+"""Small random clustering problems: data, labels, training rows, a method with options and a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from cobras import Answer, Session
+
+COBRAS_OPTIONS = {
+    "branch": ["random", "smallest", "largest"],
+    "first_iteration": ["partial", "unmerged", "single", "eager"],
+    "reuse": ["transitive", "exact", "reference"],
+    "split_fallback": ["train_only", "none"],
+    "representative": ["first", "closest"],
+    "max_level": [None, 1, 3],
+    "medoid": ["nearest_to_centroid", "train_centroid", "pam"],
+}
+COBRA_OPTIONS = {key: COBRAS_OPTIONS[key] for key in ("reuse", "representative", "medoid")}
+
+
+@dataclass
+class Problem:
+    X: np.ndarray
+    y: np.ndarray
+    train: np.ndarray | None
+    method: str
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)
+    unsure: int = 0  # one answer in so many is unsure; 0 for none
+
+    def session(self, path=None) -> Session:
+        given = {"random_state": self.seed, "train_indices": self.train, **self.options}
+        if path is None:
+            return Session(self.X, self.method, **given)
+        return Session.open(path, self.X, self.method, **given)
+
+    def answer(self, i: int, j: int) -> Answer:
+        if self.unsure and (7 * min(i, j) + 13 * max(i, j)) % self.unsure == 0:
+            return Answer.UNSURE
+        return Answer.SAME if self.y[i] == self.y[j] else Answer.DIFFERENT
+
+    def answer_all(self, session: Session, n: int | None = None) -> list:
+        """Answer up to n questions; return the pairs asked."""
+        asked = []
+        while (n is None or len(asked) < n) and (pair := session.ask()) is not None:
+            session.tell(self.answer(*pair), pair)
+            asked.append(pair)
+            assert len(asked) < 5000, "the method does not come to an end"
+        return asked
+
+
+@st.composite
+def problems(
+    draw, *, transitive=False, distinct=False, unsure=True, methods=("cobras", "cobra"), max_rows=30
+):
+    n = draw(st.integers(1, max_rows))
+    d = draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kind = draw(st.sampled_from(["grid", "uniform", "blobs"]))
+    n_classes = draw(st.integers(1, 5))
+    y = rng.integers(n_classes, size=n)
+    X = {
+        "grid": lambda: rng.integers(0, 3, size=(n, d)).astype(float),  # many duplicates
+        "uniform": lambda: rng.random((n, d)),
+        "blobs": lambda: rng.normal(size=(n, d)) + 4 * y[:, None],
+    }[kind]()
+    if distinct:
+        X = X + np.arange(n)[:, None] * 1e-3
+    X = X.astype(draw(st.sampled_from([np.float64, np.float32])))
+    train = None
+    if draw(st.booleans()):
+        train = rng.random(n) < 0.6
+        train[rng.integers(n)] = True
+    method = draw(st.sampled_from(methods))
+    choices = COBRAS_OPTIONS if method == "cobras" else COBRA_OPTIONS
+    options = {key: draw(st.sampled_from(values)) for key, values in choices.items()}
+    if transitive:
+        options["reuse"] = "transitive"
+    if method == "cobra":
+        options["n_super_instances"] = draw(st.integers(1, max_rows + 5))
+    return Problem(
+        X,
+        y,
+        train,
+        method,
+        draw(st.integers(0, 1000)),
+        options,
+        draw(st.sampled_from([0, 3, 7])) if unsure else 0,
+    )
