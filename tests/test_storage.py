@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cobras import storage
@@ -27,6 +27,7 @@ from cobras.exceptions import InvalidDataError, SessionFileError
 from cobras.storage import Journal, fingerprint, quick_fingerprint
 from cobras.types import Answer, Event
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where syncing costs nothing: many examples
 posix = pytest.mark.skipif(os.name != "posix", reason="needs fork, SIGKILL and POSIX permissions")
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -51,7 +52,7 @@ time.sleep(60)
 """
 
 
-def written(path: Path, n: int = 20) -> list[Event]:
+def written(path: Path, n: int = 5) -> list[Event]:
     """A closed journal with n events of different lengths, and those events."""
     made = [Event("answer", {"n": i, "text": "é" * (i % 40)}, at=float(i)) for i in range(n)]
     with Journal(path) as journal:
@@ -101,8 +102,9 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(events | metas | st.just("reopen"), max_size=12))
+@example([Event("", {"zero": -0.0}, at=-0.0)])
 def test_what_is_written_is_read_back(steps: list[Event | dict[str, object] | str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         journal = Journal(Path(folder, "s.cobras"))
         appended: list[Event] = []
         stored: dict[str, object] = {}
@@ -172,7 +174,7 @@ def test_threads_share_a_journal(tmp_path: Path) -> None:
     with Journal(tmp_path / "s") as journal:
 
         def work(worker: int) -> None:
-            for n in range(20):
+            for n in range(8):
                 journal.append(Event("answer", {"worker": worker, "n": n}))
                 journal.events()
 
@@ -182,9 +184,9 @@ def test_threads_share_a_journal(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         found = [(event.body["worker"], event.body["n"]) for event in journal.events()]
-    assert sorted(found) == [(worker, n) for worker in range(6) for n in range(20)]
+    assert sorted(found) == [(worker, n) for worker in range(6) for n in range(8)]
     for worker in range(6):
-        assert [n for by, n in found if by == worker] == list(range(20))
+        assert [n for by, n in found if by == worker] == list(range(8))
 
 
 # One program at a time
@@ -333,7 +335,9 @@ Journal(sys.argv[1])
         before = folder_bytes(folder) if os.geteuid() == 0 or case != "secret file" else {}
         folder.chmod(0o777 if case in ("closed file", "secret file") else 0o555)
         done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
-        expected = "cannot be opened: Permission denied" if case == "secret file" else "cannot be written"
+        expected = (
+            "may not be read and written" if path.exists() and "folder" not in case else "cannot be written"
+        )
         assert f"SessionFileError: s.cobras {expected}." in done.stderr
         if before or case == "new file":
             assert folder_bytes(folder) == before
@@ -477,7 +481,7 @@ def test_a_full_disk_is_said_and_harms_nothing(tmp_path: Path) -> None:
 
 def test_damage_says_how_many_events_are_readable(tmp_path: Path) -> None:
     path = tmp_path / "s.cobras"
-    made = written(path, 300)
+    made = written(path, 210)
     data = bytearray(path.read_bytes())
     at = data.index(b'"n": 200,')
     for change in (at + 5, slice(at // 4096 * 4096, at // 4096 * 4096 + 8)):  # a digit; the head of a page
@@ -524,7 +528,7 @@ def test_damage_anywhere_gives_a_prefix_or_one_sentence(
     for at, mask in data.draw(st.lists(st.tuples(places, st.integers(1, 255)), max_size=5)):
         damaged[at] ^= mask
     del damaged[data.draw(st.just(len(content)) | st.integers(0, len(content))) :]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         path = Path(folder, "s.cobras")
         path.write_bytes(damaged)
         try:

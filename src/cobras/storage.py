@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,7 @@ class Journal:
                 db.close()
                 raise
             _open_here[self._identity] = self
+            finalize(self, db.close)  # a dropped connection is part of a cycle and would keep the lock
 
     @property
     def is_new(self) -> bool:
@@ -109,7 +110,7 @@ class Journal:
         body = json.dumps(event.body, default=_plain)
         with self._transaction() as db:
             ((seq,),) = db.execute("SELECT coalesce(max(seq), 0) + 1 FROM event")
-            row = (seq, float(event.at), event.kind, body)
+            row = (seq, float(event.at) + 0.0, event.kind, body)  # SQLite knows no -0.0
             db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?)", (*row, _checksum(*row)))
 
     def get_meta(self, key: str) -> Any | None:
@@ -159,6 +160,10 @@ class Journal:
             raise SessionFileError(f"{name} is a folder or a device, not a file. Choose another name.")
         if _identity(self.path) in _open_here:
             raise SessionFileError(f"{name} is already open in this program. Close it there first.")
+        if not os.access(self.path, os.R_OK | os.W_OK):
+            raise SessionFileError(
+                f"{name} may not be read and written. Change its permissions, or use a copy."
+            )
         with self.path.open("rb") as file:
             head = file.read(_HEADER.size)
         if not head:  # a program was killed while it created the file

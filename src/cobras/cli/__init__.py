@@ -1,0 +1,78 @@
+"""The command `cobras`: one file per verb, one line per error.
+
+Nothing heavy is imported before a verb runs, so that `cobras --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from cobras.cli import ask, demo, export, run
+from cobras.exceptions import CobrasError
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module, verb in ((demo, demo.demo), (ask, ask.ask), (run, run.run), (export, export.export)):
+    app.command(epilog=module.EXAMPLE)(verb)
+
+
+@app.callback(invoke_without_command=True, epilog="Example: cobras demo")
+def cobras(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from. Any verb takes it.")
+    ] = False,
+) -> None:
+    """Cluster data the way you mean it: answer a few same-or-different questions."""
+    if version:
+        from cobras import __version__
+
+        print(f"cobras {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the return value is its exit code.
+
+    0 when all went well, 2 with one line on standard error when something was wrong with what was given, 130 after
+    Ctrl-C.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    given = [argument for argument in given if argument != "--debug"]
+    try:
+        return int(app(given, prog_name="cobras", standalone_mode=False) or 0)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        print(f"error: {_sentence(error)}", file=sys.stderr)
+        return 1 if _is_defect(error) else 2
+
+
+def _is_defect(error: Exception) -> bool:
+    """Whether an error is our fault: neither a sentence of ours nor wrong usage."""
+    return not isinstance(error, CobrasError) and not hasattr(error, "format_message")
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, CobrasError):
+        return str(error)
+    if hasattr(error, "format_message"):  # wrong usage, in the words of the argument parser
+        context = getattr(error, "ctx", None)
+        return f"{error.format_message()} See {context.command_path if context else 'cobras'} --help."
+    text = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {text[0]} (a defect of cobras; --debug shows where)"

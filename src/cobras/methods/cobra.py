@@ -1,4 +1,4 @@
-"""COBRA: constraint-based repeated aggregation (Van Craenendonck et al., IJCAI 2017).
+"""COBRA: constraint-based repeated aggregation (Van Craenendonck et al., 2017).
 
 One over-clustering by k-means into super-instances, then the merge step. The partly merged clustering is reported
 with every question, as in the experiments of the COBRAS paper.

@@ -1,4 +1,4 @@
-"""COBRAS: constraint-based repeated aggregation and splitting (Van Craenendonck et al., IJCAI 2018).
+"""COBRAS: constraint-based repeated aggregation and splitting (Van Craenendonck et al., 2018).
 
 `cobras` is Algorithm 1 and `split_level` is Algorithm 2. Departures from the paper, each of which saves answers or
 avoids a dead end and can be switched off:

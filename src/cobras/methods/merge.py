@@ -1,4 +1,4 @@
-"""The merge step: the bottom-up half of COBRA (Van Craenendonck et al., IJCAI 2017), used by COBRA and COBRAS.
+"""The merge step: the bottom-up half of COBRA (Van Craenendonck et al., 2017), used by COBRA and COBRAS.
 
 Ask about the two closest clusters whose relation is unknown until every relation is known. One matrix holds the
 distances of all pairs of clusters that are still open, and infinity elsewhere; a must-link joins two rows, a

@@ -1,0 +1,47 @@
+# Every target sets up what it needs in a local .venv. Only Python >= 3.11 and make are required.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+XDIST ?= --numprocesses=2
+
+.PHONY: demo test lint soak bench agreement docs wheel clean
+
+demo: .venv/base            ## cluster the bundled digits by answering questions
+	@$(BIN)/cobras demo
+
+test: .venv/test            ## all tests and doctests
+	$(BIN)/python -m pytest $(XDIST)
+
+lint: .venv/lint            ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+soak: .venv/test            ## the long forms of the tests: ten times the kills, more examples
+	COBRAS_SOAK=1 $(BIN)/python -m pytest $(XDIST)
+
+bench: .venv/peers          ## speed beside scikit-learn and cobras-ts, as ratios
+	$(BIN)/python -m benchmarks.kmeans
+	$(BIN)/python -m benchmarks.speed
+
+agreement: .venv/peers      ## same behaviour as cobras-ts, 50 seeds
+	$(BIN)/python -m benchmarks.agreement
+
+docs: .venv/docs            ## HTML in docs/_build
+	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
+
+wheel: .venv/test           ## dist/*.whl
+	$(BIN)/python -m build --wheel
+
+clean:
+	rm -rf .venv build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/base: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cobras needs Python >= 3.11")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) --editable .
+	touch $@
+
+.venv/test .venv/lint .venv/docs .venv/peers: .venv/%: .venv/base
+	$(PIP) --editable '.[$*]'
+	touch $@

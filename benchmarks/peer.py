@@ -1,0 +1,96 @@
+"""The peer: the public package cobras-ts 0.1.3, run unchanged but for what a 2018 package needs today.
+
+Three things are lent to it during a run and taken back afterwards: `numpy.int`, read in every split; a
+k-means with an explicit number of restarts (it calls `KMeans(k)`: ten when it was published, one today); and
+NumPy's global seed, from which it draws. Its own queriers import tornado, so the oracle is ours.
+
+The same `n_init` is not the same work: our k-means gives up most restarts after a few iterations, and judges them
+on a sample of large sets. `all_restarts` makes it do what scikit-learn does for cobras-ts, for a like comparison.
+"""
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from unittest.mock import patch
+
+import numpy as np
+from cobras_ts import cobras_kmeans
+from sklearn.cluster import KMeans
+
+from cobras.spaces import kernels
+from data import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class PeerRun:
+    """One run: index q of `labels_per_query` is what the peer reports after q answers."""
+
+    labels_per_query: list[IntArray]
+    seconds: float
+    seconds_kmeans: float
+
+
+class _Oracle:
+    """What cobras-ts expects of a querier."""
+
+    def __init__(self, y: IntArray) -> None:
+        self.y = y
+
+    def query_points(self, i: int, j: int) -> bool:
+        return bool(self.y[i] == self.y[j])
+
+    def continue_cluster_process(self) -> bool:
+        return True
+
+    def update_clustering(self, clustering: object) -> None:
+        pass
+
+
+class _TimedKMeans:
+    """The two members of KMeans that cobras-ts uses."""
+
+    def __init__(self, k: int, *, n_init: int, clock: list[float]) -> None:
+        self.model, self.clock = KMeans(k, n_init=n_init), clock
+
+    def fit(self, X: FloatArray) -> None:
+        start = time.perf_counter()
+        self.labels_ = self.model.fit(X).labels_
+        self.clock.append(time.perf_counter() - start)
+
+
+def run_cobras_ts(X: FloatArray, y: IntArray, n_queries: int, *, n_init: int, seed: int) -> PeerRun:
+    """Run cobras-ts's k-means variant with all instances training and `y` answering.
+
+    The clustering it reports at its very last query depends on the budget: a must-link that completes a merge
+    there is not counted as complete. For the report that a longer run gives at q, ask for q + 1 queries.
+    """
+    clock: list[float] = []
+    kmeans = partial(_TimedKMeans, n_init=n_init, clock=clock)
+    state = np.random.get_state()
+    with (
+        patch.object(np, "int", int, create=True),
+        patch.object(cobras_kmeans, "KMeans", kmeans),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        np.random.seed(seed)
+        try:
+            start = time.perf_counter()
+            model = cobras_kmeans.COBRAS_kmeans(X, _Oracle(y), n_queries)
+            reports = model.cluster()[1]
+            seconds = time.perf_counter() - start
+        finally:
+            np.random.set_state(state)
+    labels = [np.zeros(len(X), dtype=np.int64), *(np.asarray(report, dtype=np.int64) for report in reports)]
+    return PeerRun(labels, seconds, sum(clock))
+
+
+@contextmanager
+def all_restarts() -> Iterator[None]:
+    """Let every restart of our k-means run to its end, on all rows."""
+    with patch.multiple(kernels, FINALISTS=sys.maxsize, SAMPLE=sys.maxsize):
+        yield

@@ -1,0 +1,132 @@
+"""How fast: our COBRAS beside cobras-ts, and what an answer or an undo costs once the splits are known.
+
+    python benchmarks/speed.py [--seeds 5] [--quick]
+
+One process on one core, one thread, runs interleaved, median over the seeds. Both times hold the labels after
+every answer; ours is compiled before. Our k-means gives up most of its restarts early and cobras-ts runs all of
+them to the end, so ours is timed twice: as it is, and with all restarts, the comparison of like with like.
+"""
+
+import argparse
+import os
+import platform
+import time
+from importlib.metadata import version
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+
+from cobras import COBRAS, Answer, Session
+from cobras.spaces import kernels
+from data import FloatArray, IntArray, load
+from peer import all_restarts, run_cobras_ts
+
+DATA_SETS = ("iris", "wine", "wdbc", "digits", "blobs-10000", "blobs-100000")
+N_QUERIES = 100
+N_INIT = 10
+
+
+def run_ours(X: FloatArray, y: IntArray, seed: int) -> tuple[float, float]:
+    """Seconds and final ARI of our default options."""
+    start = time.perf_counter()
+    model = COBRAS(max_queries=N_QUERIES, random_state=seed, n_init=N_INIT).fit(X, y)
+    labels = list(model.labels_per_query_)[-1]
+    return time.perf_counter() - start, float(adjusted_rand_score(y, labels))
+
+
+def run_peer(X: FloatArray, y: IntArray, seed: int) -> tuple[float, float, float]:
+    """Seconds, final ARI and seconds of k-means of cobras-ts."""
+    run = run_cobras_ts(X, y, N_QUERIES, n_init=N_INIT, seed=seed)
+    return run.seconds, float(adjusted_rand_score(y, run.labels_per_query[-1])), run.seconds_kmeans
+
+
+def beside_peer(names: tuple[str, ...], n_seeds: int) -> None:
+    """Print one line per data set: seconds of both, their ratio and the ARI reached."""
+    print(
+        f"\nSeconds for {N_QUERIES} queries, median of {n_seeds} seeds; n_init={N_INIT} on both sides, where"
+    )
+    print(
+        f"'ours' ends {kernels.FINALISTS} of them (chosen on a sample above {2 * kernels.SAMPLE} rows), ",
+        end="",
+    )
+    print("'all restarts' and cobras-ts end all")
+    print(f"{'':27}{'cobras-ts':^26}{'ours':^25}{'ours, all restarts':^25}")
+    head = "".join(f"{title:>9}" for title in ("seconds", "ratio", "ARI"))
+    print(f"{'data':14}{'shape':>13}{'seconds':>9}{'k-means':>9}{'ARI':>8}{head[2:]}{head[2:]}")
+    for name in names:
+        X, y = load(name)
+        runs: list[tuple[float, ...]] = []
+        for seed in range(n_seeds):
+            row = run_peer(X, y, seed) + run_ours(X, y, seed)
+            with all_restarts():
+                runs.append(row + run_ours(X, y, seed))
+        peer, peer_ari, kmeans, ours, ours_ari, full, full_ari = np.median(runs, axis=0)
+        print(f"{name:14}{f'{X.shape[0]} x {X.shape[1]}':>13}{peer:9.3f}{kmeans:9.3f}{peer_ari:8.3f}", end="")
+        print(f"{ours:7.3f}{peer / ours:8.1f}x{ours_ari:9.3f}", end="")
+        print(f"{full:7.3f}{peer / full:8.1f}x{full_ari:9.3f}", flush=True)
+
+
+def answer(session: Session, y: IntArray) -> float:
+    """Tell the true answer, wait for the next question and return the seconds both took."""
+    pair = session.ask()
+    assert pair is not None, "the session ran out of questions"
+    start = time.perf_counter()
+    session.tell(Answer.SAME if y[pair.i] == y[pair.j] else Answer.DIFFERENT, pair)
+    session.ask()
+    return time.perf_counter() - start
+
+
+def n_super_instances(session: Session) -> int:
+    """Super-instances in the clustering reported now."""
+    return sum(len(cluster.super_instances) for cluster in session.partition.clusters)
+
+
+def answers_with_known_splits(n_wanted: int, n_answers: int) -> None:
+    """Time answers at `n_wanted` super-instances: taken back and given again, they need no k-means."""
+    X, y = load("digits")
+    session = Session(X, method="cobras", random_state=0)
+    while n_super_instances(session) < n_wanted:
+        answer(session, y)
+    first = [answer(session, y) for _ in range(n_answers)]
+    for _ in range(n_answers):
+        session.undo()
+    again = [answer(session, y) for _ in range(n_answers)]
+    size = f"{n_super_instances(session)} super-instances, {session.n_answers} answers"
+    print(f"\nOne answer on digits at {size}")
+    for what, seconds in (("k-means included", first), ("splits memoised", again)):
+        print(f"  {what:18}median {np.median(seconds) * 1e3:8.3f} ms, worst {max(seconds) * 1e3:8.3f} ms")
+
+
+def undo_by_replay(n_answers: int) -> None:
+    """Time one undo: all earlier answers replayed in the same process."""
+    X, y = load("digits")
+    session = Session(X, method="cobras", random_state=0)
+    for _ in range(n_answers + 1):
+        answer(session, y)
+    start = time.perf_counter()
+    session.undo()
+    session.ask()
+    print(f"\nUndo on digits, replaying {n_answers} answers: {(time.perf_counter() - start) * 1e3:.1f} ms")
+
+
+def main() -> None:
+    """Print the versions, then the three tables."""
+    parser = argparse.ArgumentParser(description="Speed of cobras beside cobras-ts.")
+    parser.add_argument("--seeds", type=int, default=5, help="runs per data set (default 5)")
+    parser.add_argument("--quick", action="store_true", help="small data sets and 100 super-instances only")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    packages = ("cobras-clustering", "cobras-ts", "numpy", "scikit-learn", "numba")
+    print(", ".join(f"{name} {version(name)}" for name in packages), f"- Python {platform.python_version()}")
+    print(f"{platform.machine()}, one core, one thread")
+    with threadpool_limits(1):
+        run_ours(*load("iris"), seed=0)
+        beside_peer(DATA_SETS[:4] if options.quick else DATA_SETS, options.seeds)
+        answers_with_known_splits(100 if options.quick else 500, 20)
+        undo_by_replay(200)
+
+
+if __name__ == "__main__":
+    main()

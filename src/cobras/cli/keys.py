@@ -1,0 +1,162 @@
+"""One key at a time: from a terminal without Enter, from a pipe character by character.
+
+On a terminal the line discipline is put back whatever happens, and after Ctrl-Z and `fg` it is set again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+from types import TracebackType
+from typing import Any, BinaryIO, Protocol, Self
+
+END = "end"  # nothing more will come
+REDRAW = "redraw"  # the window has another size, or the program is back from the background
+_SEQUENCES = {"[C": "right", "OC": "right", "[D": "left", "OD": "left"}
+_NAMES = {"\x7f": "backspace", "\x08": "backspace", "\x04": END}
+
+
+class Keys(Protocol):
+    """Where keys come from."""
+
+    @property
+    def live(self) -> bool:
+        """Whether a person sits at a terminal, so that a key needs no Enter and space is a key."""
+
+    def read(self) -> str:
+        """The next key: a character, "left", "right", "backspace", `END` or `REDRAW`."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+
+
+class PipeKeys:
+    r"""Keys from a stream; white space between them does not count.
+
+    Examples
+    --------
+    >>> import io
+    >>> keys = PipeKeys(io.BytesIO(b"y\n n"))
+    >>> keys.read(), keys.read(), keys.read()
+    ('y', 'n', 'end')
+    """
+
+    live = False
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read(self) -> str:
+        """The next character that is not white space."""
+        while byte := self._stream.read(1):
+            if not byte.isspace():
+                return _NAMES.get(text := byte.decode("latin-1"), text)
+        return END
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    class TerminalKeys:
+        """Keys from a Windows console."""
+
+        live = True
+
+        def read(self) -> str:
+            """The next key press."""
+            key = msvcrt.getwch()
+            if key in "\0\xe0":
+                return {"M": "right", "K": "left"}.get(msvcrt.getwch(), "")
+            if key == "\x03":
+                raise KeyboardInterrupt
+            return _NAMES.get(key, key)
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+else:
+    import termios
+    import tty
+
+    class TerminalKeys:
+        """Keys from a POSIX terminal in cbreak mode: no Enter, no echo, Ctrl-C and Ctrl-Z as ever."""
+
+        live = True
+
+        def __init__(self) -> None:
+            self._fd = sys.stdin.fileno()
+            self._before: list[Any] = []
+            self._continued = False
+
+        def __enter__(self) -> Self:
+            self._before = termios.tcgetattr(self._fd)
+            self._on_continue = signal.signal(signal.SIGCONT, self._again)
+            tty.setcbreak(self._fd, termios.TCSADRAIN)
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            signal.signal(signal.SIGCONT, self._on_continue)
+            with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+                # FLUSH: what was typed ahead must not end up in the shell
+                termios.tcsetattr(self._fd, termios.TCSAFLUSH, self._before)
+
+        def read(self) -> str:
+            """The next key press."""
+            size = _window(self._fd)
+            # A signal does not end select (PEP 475), so it looks up four times a second.
+            while not self._waiting(0.25):
+                if self._continued or _window(self._fd) != size:
+                    self._continued = False
+                    return REDRAW
+            key = self._byte()
+            if key == "\x1b":
+                return self._sequence()
+            return _NAMES.get(key, key) if key else END
+
+        def _again(self, *_: object) -> None:
+            tty.setcbreak(self._fd, termios.TCSADRAIN)
+            self._continued = True
+
+        def _waiting(self, seconds: float) -> bool:
+            return bool(select.select([self._fd], [], [], seconds)[0])
+
+        def _byte(self) -> str:
+            try:
+                return os.read(self._fd, 1).decode("latin-1")
+            except OSError:  # the terminal was closed
+                return ""
+
+        def _sequence(self) -> str:
+            """What follows an escape at once; the escape key alone, and unknown sequences, are no key."""
+            text = ""
+            while self._waiting(0.02) and (byte := self._byte()):
+                text += byte
+                if len(text) > 1 and (byte.isalpha() or byte == "~"):
+                    break
+            return _SEQUENCES.get(text, "")
+
+
+def _window(fd: int) -> os.terminal_size | None:
+    with contextlib.suppress(OSError):
+        return os.get_terminal_size(fd)
+    return None
+
+
+def open_keys() -> Keys:
+    """The keys of standard input, whatever it is."""
+    return TerminalKeys() if sys.stdin.isatty() else PipeKeys(sys.stdin.buffer)

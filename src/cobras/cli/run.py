@@ -1,0 +1,169 @@
+"""`cobras run`: let known labels answer, and see how soon the clustering is right."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobras.exceptions import InvalidDataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cobras.data import Dataset
+    from cobras.session import Session
+
+EXAMPLE = "Example: cobras run flowers.csv --label species --max-queries 50 --json"
+
+
+def run(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A .csv, .tsv, .parquet, .jsonl or .npy file.")
+    ],
+    label: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the true classes.")],
+    max_queries: Annotated[int, typer.Option(metavar="N", help="How many questions to answer at most.")] = 50,
+    method: Annotated[str, typer.Option(metavar="NAME", help="cobras or cobra.")] = "cobras",
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed asks the same questions.")] = 0,
+    n_super_instances: Annotated[
+        int | None, typer.Option(metavar="N", help="For --method cobra. [default: 25]")
+    ] = None,
+    id: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out. May be repeated.")
+    ] = None,
+    session: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the session in this file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Simulate: answer from a column of known classes.
+
+    Prints the adjusted Rand index (ARI) per number of queries: 1 is the true clustering, 0 is chance.
+    """
+    from cobras.cli.ask import check_budget, method_options
+    from cobras.cli.source import keep_source
+    from cobras.data import read_dataset
+    from cobras.oracles import LabelOracle
+    from cobras.session import Session
+    from cobras.session import run as answer
+
+    check_budget(max_queries)
+    options = method_options(method, n_super_instances)
+    dataset = read_dataset(path, label=label, id=id, drop=drop or [])
+    truth = _truth(dataset, label)
+    begin = time.perf_counter()
+    if session is None:
+        opened = Session(dataset.X, method=method, random_state=seed, **options)
+    else:
+        opened = Session.open(session, dataset.X, method=method, random_state=seed, **options)
+        keep_source(opened, dataset, path)
+    with opened, _progress(max_queries) as full:
+        answer(opened, LabelOracle(truth), until=full)
+        seconds = time.perf_counter() - begin
+        report = {
+            "method": method,
+            "seed": seed,
+            "n": len(dataset),
+            "n_queries": opened.n_answers,
+            "n_clusters": int(opened.labels_.max()) + 1,
+            "ari": ari_per_query(opened, truth),
+            "seconds": round(seconds, 6),
+            "labels": opened.labels_.tolist(),
+        }
+    if as_json:
+        print(json.dumps(report))
+    else:
+        _print(dataset, report)
+
+
+def ari_per_query(session: Session, truth: Any) -> list[float]:
+    """The adjusted Rand index after 0, 1, 2, ... answers; computed anew only where the clustering changed."""
+    from sklearn.metrics import adjusted_rand_score
+
+    scores: list[float] = []
+    before = None
+    for partition in session.partitions:
+        same = before is not None and (partition is before or (partition.labels == before.labels).all())
+        scores.append(scores[-1] if same else float(adjusted_rand_score(truth, partition.labels)))
+        before = partition
+    return scores
+
+
+def _truth(dataset: Dataset, label: str) -> Any:
+    import numpy as np
+
+    column = dataset.frame[label]
+    gaps = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
+    if gaps:
+        raise InvalidDataError(
+            f"Column {label!r} has {gaps} empty cells, but every row needs its class to simulate."
+        )
+    return np.unique(column.cast(str).to_numpy(), return_inverse=True)[1]
+
+
+@contextmanager
+def _progress(max_queries: int) -> Iterator[Callable[[Session], bool]]:
+    """The condition to stop at, which also draws a bar on standard error once two seconds have gone by."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console, begin = Console(stderr=True), time.monotonic()
+    columns = (TextColumn("queries"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("", total=max_queries)
+
+    def full(session: Session) -> bool:
+        if time.monotonic() - begin > 2:
+            bar.start()
+            bar.update(task, completed=session.n_answers)
+        return session.n_answers >= max_queries
+
+    try:
+        yield full
+    finally:
+        bar.stop()
+
+
+def _print(dataset: Dataset, report: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from cobras.cli.glyphs import glyphs_for
+    from cobras.cli.loop import counted, make_console
+
+    console = make_console()
+    full = glyphs_for(console.encoding).bar[-1]
+    for note in dataset.notes:
+        print(note, file=sys.stderr)
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("queries", justify="right")
+    table.add_column("ARI", justify="right")
+    table.add_column("")
+    last = report["n_queries"]
+    for query in milestones(last):
+        score = report["ari"][query]
+        table.add_row(str(query), f"{score:.3f}", full * round(max(0.0, score) * 30))
+    console.print(table)
+    console.print(
+        f"{report['method']}, seed {report['seed']}: {counted(report['n_clusters'], 'cluster')} of "
+        f"{counted(report['n'], 'row')} after {counted(last, 'query')}, "
+        f"{report['seconds']:.2f} s."
+    )
+
+
+def milestones(last: int) -> list[int]:
+    """0, 1, 2, 5, 10, 20, 50 and so on, and the last one.
+
+    Examples
+    --------
+    >>> milestones(30)
+    [0, 1, 2, 5, 10, 20, 30]
+    """
+    round_numbers = [k * 10**p for p in range(len(str(last))) for k in (1, 2, 5)]
+    return sorted({0, last, *(number for number in round_numbers if number < last)})

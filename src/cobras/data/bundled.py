@@ -1,0 +1,45 @@
+"""Data that comes along, for a first try without a file of one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cobras.data.dataset import Dataset, Picture
+from cobras.types import FloatArray
+
+
+def load_demo() -> Dataset:
+    """The 1,797 handwritten digits of scikit-learn, shown as pictures of 8 x 8 pixels.
+
+    Examples
+    --------
+    >>> digits = load_demo()
+    >>> digits.X.shape, digits.show(0).pixels.shape
+    ((1797, 64), (8, 8))
+    """
+    import polars as pl
+    from sklearn.datasets import load_digits
+
+    pixels, labels = load_digits(return_X_y=True)
+    # All pixels share one unit, so they are scaled together: a pixel that is never inked stays unimportant.
+    X = np.ascontiguousarray(pixels / 16.0)
+    return Dataset(
+        X=X,
+        ids=np.arange(len(X)),
+        columns=tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8)),
+        frame=pl.DataFrame({"id": np.arange(len(X)), "digit": labels}),
+        labels=labels,
+        card=_Pictures(X.reshape(-1, 8, 8)),
+        notes=("1,797 handwritten digits. Sort them as you like: by digit, by slant, by hand.",),
+        recipe={"kind": "bundled", "name": "digits"},
+    )
+
+
+class _Pictures:
+    """The cards of a stack of pictures."""
+
+    def __init__(self, pixels: FloatArray) -> None:
+        self.pixels = pixels
+
+    def __call__(self, i: int) -> Picture:
+        return Picture(self.pixels[i])

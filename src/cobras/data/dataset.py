@@ -1,0 +1,116 @@
+"""A data set: what is clustered, what it is called and what a person is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cobras.exceptions import InvalidDataError
+from cobras.types import FloatArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A card that shows the values of one row of a table, by column and in the file's order.
+
+    Examples
+    --------
+    >>> Row({"length": 5.1, "colour": "red"}).values["colour"]
+    'red'
+    """
+
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A card that shows a small grey picture, 0 for paper and 1 for ink.
+
+    Examples
+    --------
+    >>> Picture(np.eye(8)).pixels.shape
+    (8, 8)
+    """
+
+    pixels: FloatArray
+
+
+Card: TypeAlias = Row | Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Data ready to be clustered and shown.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+        The features, scaled to [0, 1] per column; a constant column is 0.
+    ids : array of shape (n,)
+        The user's own names of the rows, or their numbers from 0.
+    columns : tuple of str
+        The names of the features.
+    frame : polars.DataFrame
+        The original table, for export: all columns, in the original order, the label included.
+    labels : array of shape (n,) or None
+        The values of the label column; it is neither in `X` nor on a card.
+    card : callable
+        Makes the card of row i; use `show`.
+    notes : tuple of str
+        What was done to the data, a sentence each.
+    recipe : dict
+        Plain JSON values which, together with the file, give the same `X` again.
+
+    Examples
+    --------
+    >>> from cobras.data import load_demo
+    >>> digits = load_demo()
+    >>> len(digits), digits.X.shape, digits.show(0).pixels.shape
+    (1797, (1797, 64), (8, 8))
+    """
+
+    X: FloatArray
+    ids: npt.NDArray[Any]
+    columns: tuple[str, ...]
+    frame: pl.DataFrame = field(repr=False, compare=False)
+    labels: npt.NDArray[Any] | None
+    card: Callable[[int], Card] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    recipe: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def show(self, i: int) -> Card:
+        """What a person sees of row `i`; never its label."""
+        if not 0 <= i < len(self):
+            raise InvalidDataError(f"Row {i} does not exist; the rows are 0 to {len(self) - 1}.")
+        return self.card(int(i))
+
+
+def scaled(columns: FloatArray) -> FloatArray:
+    """Bring every column to [0, 1], in place; a constant column becomes 0.
+
+    Examples
+    --------
+    >>> scaled(np.array([[1.0, 7.0], [3.0, 7.0], [2.0, 7.0]]))
+    array([[0. , 0. ],
+           [1. , 0. ],
+           [0.5, 0. ]])
+    """
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    with np.errstate(over="ignore"):
+        wide = ~np.isfinite(high - low)
+    if wide.any():  # the range itself overflows
+        columns[:, wide] /= 2
+        low[wide], high[wide] = low[wide] / 2, high[wide] / 2
+    columns -= low
+    columns /= np.where(high > low, high - low, 1).astype(columns.dtype)
+    return columns

@@ -1,0 +1,70 @@
+"""What a person takes home: the table as it was, with its clusters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from cobras.data.writers import write_frame
+from cobras.exceptions import InvalidDataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def with_clusters(
+    frame: pl.DataFrame, labels: Sequence[int] | npt.NDArray[Any], names: Mapping[int, str] | None = None
+) -> pl.DataFrame:
+    """The table plus a column `cluster`, and `cluster_name` when any name was given.
+
+    A column of that name which is already there is kept; the new one is then called `cluster_2`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> with_clusters(pl.DataFrame({"x": [1, 2]}), [0, 1], {1: "bikes"}).rows()
+    [(1, 0, None), (2, 1, 'bikes')]
+    """
+    import polars as pl
+
+    if len(labels) != frame.height:
+        raise InvalidDataError(f"There are {len(labels)} labels for a table of {frame.height} rows.")
+    numbers = [int(label) for label in labels]
+    added = [pl.Series(_free("cluster", frame.columns), numbers, dtype=pl.Int32)]
+    if names:
+        texts = [names.get(number) for number in numbers]
+        added.append(pl.Series(_free("cluster_name", frame.columns), texts, dtype=pl.String))
+    return frame.with_columns(added)
+
+
+def export_labels(
+    frame: pl.DataFrame,
+    labels: Sequence[int] | npt.NDArray[Any],
+    names: Mapping[int, str] | None,
+    path: str | os.PathLike[str],
+) -> Path:
+    """Write all original columns with their clusters as CSV, TSV, Parquet, JSON or JSON Lines, by suffix.
+
+    Examples
+    --------
+    >>> import tempfile, polars as pl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(export_labels(pl.DataFrame({"x": [1, 2]}), [0, 1], {}, folder + "/out.csv").read_text())
+    x,cluster
+    1,0
+    2,1
+    <BLANKLINE>
+    """
+    return write_frame(with_clusters(frame, labels, names), path)
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    number = 2
+    candidate = name
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate

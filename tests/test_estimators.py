@@ -1,0 +1,132 @@
+"""The scikit-learn face."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cobras import COBRA, COBRAS, Answer, InvalidDataError, LabelOracle
+
+NEEDS_ANSWERS = "by design: fit(X) with neither y nor oracle raises, because nobody answers the questions"
+
+
+@parametrize_with_checks(
+    [COBRAS(max_queries=20), COBRA(max_queries=20)],
+    expected_failed_checks=lambda estimator: {"check_clustering": NEEDS_ANSWERS},
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=[COBRAS(max_queries=40, random_state=0), COBRA(25, max_queries=40, random_state=0)])
+def estimator(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def test_attributes(estimator, iris):
+    X, y = iris
+    estimator.fit(X, y)
+    n = estimator.n_queries_
+    assert 0 < n <= 40
+    assert estimator.queries_.shape == (n, 3)
+    assert len(estimator.labels_per_query_) == n + 1
+    np.testing.assert_array_equal(estimator.labels_per_query_[-1], estimator.labels_)
+    assert len(estimator.labels_per_query_[1:3]) == 2
+    assert estimator.n_clusters_ == len(set(estimator.labels_))
+    for i, j, answer in estimator.queries_:
+        assert answer == (y[i] == y[j])
+    assert set(estimator.predict(X)) <= set(estimator.labels_)
+
+
+def test_y_equals_its_oracle_and_a_plain_function(estimator, iris):
+    X, y = iris
+    expected = estimator.fit(X, y).labels_
+    np.testing.assert_array_equal(estimator.fit(X, oracle=LabelOracle(y)).labels_, expected)
+    np.testing.assert_array_equal(estimator.fit(X, oracle=lambda i, j: y[i] == y[j]).labels_, expected)
+    np.testing.assert_array_equal(estimator.fit_predict(X, y), expected)
+
+
+def test_none_is_unsure(estimator, iris):
+    estimator.fit(iris[0], oracle=lambda i, j: None)
+    assert (estimator.queries_[:, 2] == Answer.UNSURE).all()
+
+
+def test_frames_of_pandas_and_polars(estimator, iris):
+    X, y = iris
+    names = ["a", "b", "c", "d"]
+    expected = estimator.fit(X, y).labels_
+    by_pandas = estimator.fit(pd.DataFrame(X, columns=names), pd.Series(y))
+    np.testing.assert_array_equal(by_pandas.labels_, expected)
+    assert list(by_pandas.feature_names_in_) == names
+    by_polars = estimator.fit(pl.DataFrame(X, schema=names), pl.Series(y))
+    np.testing.assert_array_equal(by_polars.labels_, expected)
+
+
+def test_only_training_rows_are_asked(estimator, iris):
+    X, y = iris
+    train = np.arange(0, 150, 2)
+    estimator.fit(X, y, train_indices=train)
+    assert np.isin(estimator.queries_[:, :2], train).all()
+    mask = np.zeros(150, bool)
+    mask[train] = True
+    np.testing.assert_array_equal(estimator.labels_, estimator.fit(X, y, train_indices=mask).labels_)
+
+
+def test_a_fitted_estimator_survives_pickling(estimator, iris):
+    estimator.fit(*iris)
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.labels_per_query_[7], estimator.labels_per_query_[7])
+
+
+def test_float32_gives_float32_splits(iris):
+    X, y = iris
+    est = COBRAS(max_queries=30, random_state=0).fit(X.astype(np.float32), y)
+    assert est.n_queries_ == 30
+
+
+@pytest.mark.parametrize(
+    ("fit", "sentence"),
+    [
+        (lambda X, y: COBRAS(-1).fit(X, y), "max_queries must be a number from 0 on"),
+        (lambda X, y: COBRAS(2.5).fit(X, y), "max_queries must be a number from 0 on"),
+        (lambda X, y: COBRAS().fit(X), "requires y to be passed"),
+        (lambda X, y: COBRAS().fit(X, y, oracle=LabelOracle(y)), "Both y and an oracle"),
+        (lambda X, y: COBRAS().fit(X, y[:-1]), "one label for each of the 150 rows"),
+        (lambda X, y: COBRAS().fit(X, y, train_indices=[]), "train_indices is empty"),
+        (lambda X, y: COBRAS().fit(X, y, train_indices=[150]), "between 0 and 149"),
+        (lambda X, y: COBRAS(branch="middle").fit(X, y), "branch must be one of random, smallest, largest"),
+        (lambda X, y: COBRAS(n_init=0).fit(X, y), "n_init must be a whole number from 1 on"),
+        (lambda X, y: COBRA(n_super_instances=0).fit(X, y), "n_super_instances must be a whole number"),
+        (lambda X, y: COBRAS(random_state="x").fit(X, y), "random_state must be"),
+        (lambda X, y: COBRAS().fit(X, oracle=lambda i, j: "perhaps"), "An answer must be"),
+    ],
+)
+def test_bad_arguments_get_one_sentence(iris, fit, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        fit(*iris)
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, (InvalidDataError, ValueError))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_identical_rows_and_single_rows_end_without_a_question(rows):
+    est = COBRAS(max_queries=None).fit(np.ones((rows, 3)), np.arange(rows))
+    assert est.n_queries_ == 0
+    assert est.n_clusters_ == 1
+
+
+def test_a_training_set_of_one_asks_nothing(iris):
+    assert COBRAS(max_queries=None).fit(*iris, train_indices=[3]).n_queries_ == 0
+
+
+def test_zero_queries_is_one_cluster(iris):
+    assert COBRAS(max_queries=0).fit(*iris).n_clusters_ == 1
