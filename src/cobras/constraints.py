@@ -39,8 +39,8 @@ class Constraints:
     """
 
     def __init__(self) -> None:
-        self._parent: dict[int, int] = {}
-        self._size: dict[int, int] = {}
+        self._root: dict[int, int] = {}
+        self._component: dict[int, list[int]] = {}
         self._apart: dict[int, set[int]] = {}
         self._must_links: dict[int, list[int]] = {}
         self._answers: dict[Pair, Answer] = {}
@@ -56,17 +56,11 @@ class Constraints:
         return iter(self._answers.items())
 
     def component(self, i: int) -> int:
-        """The root of the must-link component of instance i."""
-        parent = self._parent
-        root = parent.get(i, i)
-        while (above := parent.get(root, root)) != root:
-            root = above
-        while i != root:
-            i, parent[i] = parent.get(i, i), root
-        return root
+        """The instance that stands for the must-link component of instance i."""
+        return self._root.get(i, i)
 
     def apart_from(self, root: int) -> Iterable[int]:
-        """The roots of the components that cannot be linked with the component of `root`."""
+        """The components, by root, that cannot be linked with the component of `root`."""
         return self._apart.get(root, ())
 
     def relation(self, i: int, j: int) -> Answer | None:
@@ -105,10 +99,13 @@ class Constraints:
             self._join(a, b)
 
     def _join(self, a: int, b: int) -> None:
-        if self._size.get(a, 1) < self._size.get(b, 1):
-            a, b = b, a
-        self._parent[b] = a
-        self._size[a] = self._size.get(a, 1) + self._size.pop(b, 1)
+        """Let the larger component take in the smaller one: each instance moves at most log2(n) times."""
+        large, small = self._component.pop(a, [a]), self._component.pop(b, [b])
+        if len(large) < len(small):
+            a, b, large, small = b, a, small, large
+        large += small
+        self._component[a] = large
+        self._root.update(dict.fromkeys(small, a))
         for other in self._apart.pop(b, ()):
             self._apart[other].remove(b)
             self._apart[other].add(a)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,21 +74,21 @@ class Partition:
     --------
     >>> a = SuperInstance(np.array([2, 3]), 2, np.zeros(1), 2)
     >>> b = SuperInstance(np.array([0, 1]), 0, np.ones(1), 2)
-    >>> Partition([[a], [b]]).labels
+    >>> Partition(((a,), (b,))).labels
     array([0, 0, 1, 1], dtype=int32)
     """
 
-    groups: Sequence[Sequence[SuperInstance]]
+    groups: tuple[tuple[SuperInstance, ...], ...]
 
     @staticmethod
-    def of(groups: Iterable[Iterable[SuperInstance]]) -> Partition:
-        """A partition of its own copy of the groups; empty ones are dropped."""
-        return Partition(tuple(kept for group in groups if (kept := tuple(group))))
+    def of(groups: Iterable[tuple[SuperInstance, ...]]) -> Partition:
+        """A partition into these groups; empty ones are dropped."""
+        return Partition(tuple(filter(None, groups)))
 
     @cached_property
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters, in the order of their labels."""
-        clusters = [Cluster(tuple(group)) for group in self.groups]
+        clusters = [Cluster(group) for group in self.groups]
         return tuple(sorted(clusters, key=lambda c: min(int(s.members[0]) for s in c.super_instances)))
 
     @property

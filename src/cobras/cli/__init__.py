@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from cobras.cli import ask, demo, export, run
-from cobras.exceptions import CobrasError
 
 app = typer.Typer(
     add_completion=False,
@@ -65,10 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _is_defect(error: Exception) -> bool:
     """Whether an error is our fault: neither a sentence of ours nor wrong usage."""
+    from cobras.exceptions import CobrasError
+
     return not isinstance(error, CobrasError) and not hasattr(error, "format_message")
 
 
 def _sentence(error: Exception) -> str:
+    from cobras.exceptions import CobrasError
+
     if isinstance(error, CobrasError):
         return str(error)
     if hasattr(error, "format_message"):  # wrong usage, in the words of the argument parser

@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from cobras.exceptions import InvalidDataError
-
 EXAMPLE = "Example: cobras ask flowers.csv --label species"
 
 
@@ -53,6 +51,7 @@ def ask(
     is saved at once. The same command goes on where you stopped.
     """
     from cobras.cli.source import load_for_asking, load_for_session
+    from cobras.exceptions import InvalidDataError
 
     check_budget(max_queries)
     options = method_options(method, n_super_instances)
@@ -99,12 +98,16 @@ def converse(
 
 def check_budget(max_queries: int | None) -> None:
     """Refuse a budget below zero."""
+    from cobras.exceptions import InvalidDataError
+
     if max_queries is not None and max_queries < 0:
         raise InvalidDataError(f"--max-queries must be 0 or more, not {max_queries}.")
 
 
 def method_options(method: str | None, n_super_instances: int | None) -> dict[str, int]:
     """The options of a method as far as they were given."""
+    from cobras.exceptions import InvalidDataError
+
     if n_super_instances is None:
         return {}
     if method == "cobras":

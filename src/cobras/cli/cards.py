@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from rich.color import Color
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -83,8 +83,9 @@ def _title(dataset: Dataset, i: int) -> str:
 def _rows(
     titles: tuple[str, str], lines: list[Line], glyphs: Glyphs, width: int, height: int
 ) -> RenderableType:
-    names = min(max(len(line.column) for line in lines), 28, width // 3)
-    values = max(8, (width - names - BAR - 8) // 2)
+    longest = max(12, *(len(text) for line in lines for text in (line.left, line.right)), *map(len, titles))
+    values = min(longest, max(8, (width - width // 3 - BAR - 6) // 2))
+    names = min(max(len(line.column) for line in lines), max(8, width - 2 * values - BAR - 6))
     # Long texts may take several lines as long as everything fits.
     for depth in (6, 4, 3, 2, 1):
         n_lines = 1 + sum(min(depth, _depth(line, values)) for line in lines)
@@ -107,9 +108,7 @@ def _rows(
         grid.add_row(Text(_cut(line.column, names, 1, glyphs)), *cells, Text(_mark(line, glyphs)))
     if rest := lines[len(shown) :]:
         what = "alike" if rest[0].difference == 0 else "less far apart"
-        grid.add_row(
-            Text(f"{glyphs.more} {len(rest)} more columns, {what}", "dim", no_wrap=True, overflow="ignore")
-        )
+        return Group(grid, Text(f"{glyphs.more} {len(rest)} more columns, {what}", "dim"))
     return grid
 
 

@@ -49,7 +49,7 @@ LEGEND = (
 HELP = """\
 y  s  right arrow   the two belong together
 n  d  left arrow    they belong apart
-u  space            you cannot tell: another pair is asked, this one is set aside
+u  space            you cannot tell: the pair is set aside
 z  backspace        take the last answer back; again for the one before
 r  Z                bring back what was taken back
 q  Ctrl-C           stop; go on later with the same command

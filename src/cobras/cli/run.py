@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobras.exceptions import InvalidDataError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -98,6 +96,8 @@ def ari_per_query(session: Session, truth: Any) -> list[float]:
 
 def _truth(dataset: Dataset, label: str) -> Any:
     import numpy as np
+
+    from cobras.exceptions import InvalidDataError
 
     column = dataset.frame[label]
     gaps = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import numpy as np
 
 from cobras.data.dataset import Dataset, Picture
-from cobras.types import FloatArray
+from cobras.types import FloatArray, IndexArray
 
 
 def load_demo() -> Dataset:
@@ -18,9 +21,8 @@ def load_demo() -> Dataset:
     ((1797, 64), (8, 8))
     """
     import polars as pl
-    from sklearn.datasets import load_digits
 
-    pixels, labels = load_digits(return_X_y=True)
+    pixels, labels = _digits()
     # All pixels share one unit, so they are scaled together: a pixel that is never inked stays unimportant.
     X = np.ascontiguousarray(pixels / 16.0)
     return Dataset(
@@ -33,6 +35,22 @@ def load_demo() -> Dataset:
         notes=("1,797 handwritten digits. Sort them as you like: by digit, by slant, by hand.",),
         recipe={"kind": "bundled", "name": "digits"},
     )
+
+
+def _digits() -> tuple[FloatArray, IndexArray]:
+    """What `sklearn.datasets.load_digits` gives, without the seconds that its import takes at a cold start."""
+    import polars as pl
+
+    package = find_spec("sklearn")
+    for folder in (package and package.submodule_search_locations) or ():
+        file = Path(folder, "datasets", "data", "digits.csv.gz")
+        if file.is_file():
+            table = pl.read_csv(file, has_header=False).to_numpy()
+            return table[:, :-1].astype(np.float64), table[:, -1].astype(np.int64)
+    from sklearn.datasets import load_digits
+
+    digits: tuple[FloatArray, IndexArray] = load_digits(return_X_y=True)
+    return digits
 
 
 class _Pictures:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cobras.constraints import Constraints
 from cobras.methods.asking import Reconsider, Representative, Reuse, Step, Steps
-from cobras.methods.merge import merge
+from cobras.methods.merge import Groups, merge
 from cobras.partition import Partition
 from cobras.spaces import Space
 
@@ -31,7 +31,7 @@ def cobra(
     reuse, representative
         As in `cobras`.
     """
-    parts = [[part] for part in space.split(space.root(seed), n_super_instances)]
+    parts: Groups = [(part,) for part in space.split(space.root(seed), n_super_instances)]
     while True:
         try:
             clusters = yield from merge(

@@ -15,7 +15,7 @@ from typing import Literal
 
 from cobras.constraints import Constraints
 from cobras.methods.asking import Reconsider, Representative, Reuse, Step, Steps, ask, tries
-from cobras.methods.merge import merge, merge_known
+from cobras.methods.merge import Groups, merge, merge_known
 from cobras.partition import Partition, SuperInstance
 from cobras.spaces import Space
 from cobras.types import Answer
@@ -55,7 +55,7 @@ def cobras(
     max_level : int, optional
         A limit to the depth of the search for the split level.
     """
-    clusters: list[list[SuperInstance]] = [[space.root(seed)]]
+    clusters: Groups = [(space.root(seed),)]
     single = complete = Partition.of(clusters)
     unsplittable: set[tuple[int, ...]] = set()
     while True:
@@ -72,15 +72,14 @@ def cobras(
             if len(parts) < 2:
                 unsplittable.add(chosen.path)
                 continue
-            others = [rest for c in clusters if (rest := [s for s in c if s is not chosen])]
-            new = [[part] for part in parts]
+            new: Groups = [(part,) for part in parts]
             report: Partition | None = complete
             if complete is single and first_iteration != "single":
                 report = Partition.of(new) if first_iteration == "unmerged" else None
             clusters = yield from merge(
                 space,
                 constraints,
-                others + new,
+                without(clusters, chosen) + new,
                 reuse=reuse,
                 representative=representative,
                 n_new=len(new),
@@ -115,7 +114,7 @@ def split_level(
         report = complete
         if eager and level > 0:
             so_far = space.split(s, 2**level)
-            report = Partition.of(merge_known(space, constraints, [[p] for p in so_far], reuse))
+            report = Partition.of(merge_known(space, constraints, [(p,) for p in so_far], reuse))
         if (yield from ask(constraints, tries(space, *halves), report, known)) is not Answer.DIFFERENT:
             break
         level += 1
@@ -133,15 +132,24 @@ def pick(part: SuperInstance, halves: Sequence[SuperInstance], branch: Branch) -
     return max(halves, key=len) if branch == "largest" else min(halves, key=len)
 
 
+def without(clusters: Groups, chosen: SuperInstance) -> Groups:
+    """The clusters after one super-instance has left."""
+    left = (c if chosen not in c else tuple(s for s in c if s is not chosen) for c in clusters)
+    return [cluster for cluster in left if cluster]
+
+
 def largest(
-    clusters: Sequence[Sequence[SuperInstance]], constraints: Constraints, unsplittable: set[tuple[int, ...]]
+    clusters: Groups, constraints: Constraints, unsplittable: set[tuple[int, ...]]
 ) -> SuperInstance | None:
     """The largest super-instance that can be split and that nobody promised to be pure; the first on a tie."""
     done = constraints.pure | constraints.complete
-    best: SuperInstance | None = None
+    best, size = None, 1
     for cluster in clusters:
         for s in cluster:
-            splittable = s.n_train >= 2 and s.path not in unsplittable and s.representative not in done
-            if splittable and (best is None or len(s.members) > len(best.members)):
-                best = s
+            if (
+                len(s.members) > size
+                and s.n_train >= 2
+                and not (s.path in unsplittable or s.representative in done)
+            ):
+                best, size = s, len(s.members)
     return best

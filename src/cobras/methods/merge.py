@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,13 +22,13 @@ from cobras.partition import Partition, SuperInstance
 from cobras.spaces import Space
 from cobras.types import Answer, FloatArray
 
-Groups = list[list[SuperInstance]]
+Groups: TypeAlias = list[tuple[SuperInstance, ...]]
 
 
 def merge(
     space: Space,
     constraints: Constraints,
-    groups: Sequence[Sequence[SuperInstance]],
+    groups: Groups,
     *,
     reuse: Reuse,
     representative: Representative,
@@ -40,7 +41,7 @@ def merge(
     with each question is `report`, or the partly merged one when there is none.
     """
     known = constraints.relation if reuse == "transitive" else constraints.answered
-    clusters = [list(group) for group in groups]
+    clusters = list(groups)
     distance = open_distances(space, constraints, clusters, reuse, n_new)
     while True:
         a, b = divmod(int(distance.argmin()), len(clusters))
@@ -56,11 +57,9 @@ def merge(
             distance[a, b] = distance[b, a] = np.inf
 
 
-def merge_known(
-    space: Space, constraints: Constraints, groups: Sequence[Sequence[SuperInstance]], reuse: Reuse
-) -> Groups:
+def merge_known(space: Space, constraints: Constraints, groups: Groups, reuse: Reuse) -> Groups:
     """Merge as far as the answers given so far allow, without a question."""
-    clusters = [list(group) for group in groups]
+    clusters = list(groups)
     open_distances(space, constraints, clusters, reuse, len(clusters))
     return [cluster for cluster in clusters if cluster]
 
@@ -101,7 +100,7 @@ def open_distances(
 def join(clusters: Groups, distance: FloatArray, a: int, b: int) -> None:
     """Let cluster a take in cluster b; a relation that one of them has settled is settled for both."""
     clusters[a] += clusters[b]
-    clusters[b] = []
+    clusters[b] = ()
     settled = np.isinf(distance[a]) | np.isinf(distance[b])
     row = np.where(settled, np.inf, np.minimum(distance[a], distance[b]))
     distance[a] = distance[:, a] = row
@@ -136,24 +135,26 @@ def known_relations(
     constraints: Constraints, clusters: Groups, reuse: Reuse
 ) -> Iterator[tuple[int, int, Answer]]:
     """Pairs of clusters whose relation is settled by the answers so far, by promise, or by doubt."""
-    complete = [
-        c for c, group in enumerate(clusters) if any(s.representative in constraints.complete for s in group)
-    ]
+    kept = constraints.complete
+    complete = {
+        c for c, group in enumerate(clusters) if kept and any(s.representative in kept for s in group)
+    }
     for c in complete:
         yield from ((c, other, Answer.DIFFERENT) for other in range(len(clusters)) if other != c)
     yield from doubtful(constraints, clusters)
-    owner = {s.representative: c for c, group in enumerate(clusters) if c not in complete for s in group}
     if reuse == "transitive":
         homes: dict[int, int] = {}
-        for i, c in owner.items():
-            root = constraints.component(i)
-            if (home := homes.setdefault(root, c)) != c:
-                yield home, c, Answer.SAME
+        for c, group in enumerate(clusters):
+            if c not in complete:
+                for root in {constraints.component(s.representative) for s in group}:
+                    if (home := homes.setdefault(root, c)) != c:
+                        yield home, c, Answer.SAME
         for root, c in homes.items():
             for other in constraints.apart_from(root):
                 if other in homes:
                     yield c, homes[other], Answer.DIFFERENT
         return
+    owner = {s.representative: c for c, group in enumerate(clusters) if c not in complete for s in group}
     for (i, j), answer in constraints:
         # The authors' code sees a known must-link only when the turn of its two clusters comes.
         if i in owner and j in owner and (reuse == "exact" or answer is Answer.DIFFERENT):

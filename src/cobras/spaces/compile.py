@@ -10,10 +10,9 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
-from numba.core import config
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,18 +39,21 @@ def kernel(*fastmath: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     True
     """
 
+    options = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        options = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath) or False}
+        njit: Any = numba.njit
         try:
-            compiled = numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # numba: "cannot cache function: no locator available"
+            return cast("Callable[P, R]", njit(cache=True, **options)(function))
+        except RuntimeError:  # "cannot cache function: no locator available"
             directory = _private_directory()
-            if directory is None:
-                compiled = numba.njit(**options)(function)
-            else:
-                config.CACHE_DIR = str(directory)
-                compiled = numba.njit(cache=True, **options)(function)
-        return cast("Callable[P, R]", compiled)
+        settings: Any = numba.config
+        before = settings.CACHE_DIR
+        settings.CACHE_DIR = str(directory or "")
+        try:
+            return cast("Callable[P, R]", njit(cache=directory is not None, **options)(function))
+        finally:
+            settings.CACHE_DIR = before  # read once, at decoration; other packages keep theirs
 
     return decorate
 

@@ -24,11 +24,12 @@ from cobras.types import FloatArray, LabelArray
 Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
 
 LANES = 32  # a block's width is a multiple: only whole vectors, hence the same rounding for every row
-WIDTH = 224  # rows per block at most: a block fits the second-level cache, its distances the first
+WIDTH = 224  # rows per block at most: a block of usual data fits the second-level cache
 CHUNK = 32  # columns at a time in a wide block, so that what is reused stays in the first-level cache
-PROBES = 3
-FINALISTS = 2
-SAMPLE = 2048
+SAMPLE = 2048  # rows on which the restarts of sets of more than twice as many are judged
+# Every restart runs PROBES iterations and the best FINALISTS go on. @QUALITY@
+PROBES, FINALISTS = 3, 2
+EMPTY = 1e-6  # a group that weighs less has no rows: rows weigh 1, or 1 / SAMPLE at least in a sample
 
 
 class KMeansResult(NamedTuple):
@@ -49,54 +50,100 @@ def kmeans(
     tol: float = 1e-4,
 ) -> KMeansResult:
     """
-    Cluster the rows of `X` into at most `k` groups.
+    Cluster the rows of `X` into `k` groups, or fewer if `X` has fewer distinct rows.
+
+    Rows are told apart at the precision of `X` relative to its range: rows that differ by less than rounding after
+    centring count as equal, unless there are at most `k` rows. Two distinct rows anywhere always give two groups.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), float32 or float64
+        The rows, finite; not modified. Computed in its own precision, sums in double precision.
+    k : int
+        The number of groups asked for.
+    rng : numpy.random.Generator
+        All randomness: the same state gives the same result.
+    n_init : int, default=10
+        The number of k-means++ seedings that compete.
+    max_iter : int, default=300
+        The most iterations of a run that is carried to its end.
+    tol : float, default=1e-4
+        Stop when the squared shift of the centers is at most `tol` times the mean variance of the columns.
+
+    Returns
+    -------
+    KMeansResult
+        `labels` (n,) int32, `centers` (k', d) in the precision of `X` with k' <= k, and `inertia`.
+
+        Up to rounding, ``labels[i]`` is the center nearest to row i, the first one among equals, and `inertia` is the
+        sum of these squared distances (it under- or overflows where squares of `X` do). Equal rows share a label and
+        every label 0, ..., k' - 1 occurs. If no row moved in the last iteration (always so with ``tol=0``, unless
+        `max_iter` or the repair of an empty group ended the run) the centers are the means of their groups; otherwise
+        they are the means of the groups of the iteration before, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobras.spaces.kernels import kmeans
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> labels, centers, inertia = kmeans(X, 2, np.random.default_rng(0))
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3]), sorted(centers.ravel().tolist()), inertia
+    (True, [0.5, 10.5], 1.0)
     """
     n, d = X.shape
-    if n <= k:
-        centers, labels = np.unique(X, axis=0, return_inverse=True)
-        return KMeansResult(labels.ravel().astype(np.int32), centers, 0.0)
-    n_blocks, width = _grid(n)
-    blocks, weights, frame, variance = _pack(X, n_blocks, width)
+    X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
+    if n < 1 or k < 1 or n_init < 1:
+        raise ValueError(
+            f"kmeans needs a row, a group and a restart, not {n} rows, k={k} and n_init={n_init}."
+        )
+    blocks, weights, frame, variance = _pack(X, *_grid(n))
     if not math.isfinite(variance):
-        raise ValueError("X contains NaN or infinite values; remove or fill them first.")
+        raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
+    if n <= k:
+        distinct, inverse = np.unique(X, axis=0, return_inverse=True)
+        return KMeansResult(inverse.ravel().astype(np.int32), distinct, 0.0)
+
     tol *= variance
     rows, mass = blocks, weights
     if n > 2 * SAMPLE:
         rows, mass = _sample(blocks, weights, rng.random(_grid(SAMPLE)))
     uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
-    starts, n_found = _seed(rows, mass, uniforms)
-    if n_found < k and rows is not blocks:
+    centers, n_found = _seed(rows, mass, uniforms)
+    if n_found < k and rows is not blocks:  # the sample may lack rare rows
         rows, mass = blocks, weights
-        starts, n_found = _seed(rows, mass, uniforms)
-    if n_found < k:
-        starts, max_iter = starts[:1, :n_found].copy(), 0
-    if len(starts) > 1:
-        values = _lloyd(rows, mass, starts, min(PROBES, max_iter), tol)[1]
-        order = np.argsort(values)[:FINALISTS]
-        if values[order[-1]] == values[order[0]]:
-            order = order[:1]
-        starts = starts[order]
-    labels, values, n_empty = _lloyd(rows, mass, starts, max_iter, tol)
+        centers, n_found = _seed(rows, mass, uniforms)
+    if n_found < k:  # one center per distinct row: nothing to improve
+        centers, max_iter = centers[:1, :n_found].copy(), 0
+    if len(centers) > 1:
+        order = np.argsort(_lloyd(rows, mass, centers, min(PROBES, max_iter), tol)[1])[:FINALISTS]
+        centers = centers[order]
+    labels, values, n_empty = _lloyd(rows, mass, centers, max_iter, tol)
     best = int(np.argmin(values))
-    starts = starts[best : best + 1]
     if rows is not blocks:
-        labels, values, n_empty = _lloyd(blocks, weights, starts, max_iter, tol)
-        best = 0
-    centers = starts[0, :, :d]
-    labels = labels.ravel()[:n]
+        centers, best = centers[best : best + 1], 0
+        labels, values, n_empty = _lloyd(blocks, weights, centers, max_iter, tol)
+    return _result(X, labels.ravel()[:n], centers[best, :, :d], values[best], n_empty, frame)
+
+
+def _result(
+    X: FloatArray, labels: LabelArray, centers: Array, value: float, n_empty: int, frame: Array
+) -> KMeansResult:
+    """Undo the centring and scaling, and drop empty groups in the rare case that some are left."""
     if n_empty:
-        used, labels = np.unique(labels, return_inverse=True)
-        centers, labels = centers[used], labels.astype(np.int32)
+        used, inverse = np.unique(labels, return_inverse=True)
+        centers, labels = centers[used], inverse.astype(np.int32)
     up, upper = frame[2, 0], frame[3, 0]
-    centers = ((centers + frame[1]) / up / upper + frame[0]).astype(X.dtype)
-    return KMeansResult(labels, centers, float(values[best] / up / up / upper / upper))
+    with np.errstate(over="ignore", under="ignore"):
+        centers = ((centers + frame[1]) / up / upper + frame[0]).astype(X.dtype)
+        return KMeansResult(labels, centers, float(value / up / up / upper / upper))
 
 
 def _grid(n: int) -> tuple[int, int]:
     """Return the number of blocks for n rows and their width, with little padding."""
     n_blocks = -(-n // WIDTH)
     width = -(-n // (n_blocks * LANES)) * LANES
-    return n_blocks, 160 if width == 128 else width  # columns a multiple of 1 KiB apart would share cache lines
+    # At a width of 128 columns would lie a multiple of 512 bytes apart and crowd the same cache lines.
+    return n_blocks, 160 if width == 128 else width
 
 
 @kernel("contract", "reassoc")
@@ -276,23 +323,50 @@ def _seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
 
 
 @kernel()
+def _move(x: Array, weight: Array, old: Array, new: Array, n_moved: int, sums: Array, counts: Array) -> None:
+    """Move the rows of a block whose label changed (old -1: had none) from one center's sum to another's."""
+    d, width = x.shape
+    k = counts.shape[0]
+    if n_moved * 10 > width * k:  # measured: ten times as much per row when rows are added one by one
+        moves, ones = np.zeros((k + 1, width), x.dtype), np.ones(width, x.dtype)
+        for c in range(k):
+            for b in range(width):
+                moves[c, b] = weight[b] * (np.int32(new[b] == c) - np.int32(old[b] == c))
+            counts[c] += _dot(moves[c], ones)
+        for c in range(0, k, 2):
+            _add(x, moves[c], moves[c + 1], sums[c], sums[c + 1])
+        return
+    for b in range(width):
+        source, target, mass = old[b], new[b], np.float64(weight[b])
+        if source != target:
+            counts[target] += mass
+            for j in range(d):
+                sums[target, j] += mass * x[j, b]
+            if source >= 0:
+                counts[source] -= mass
+                for j in range(d):
+                    sums[source, j] -= mass * x[j, b]
+
+
+@kernel()
 def _step(
-    blocks: Array, weights: Array, y: Array, labels: Array, near: Array, sums: Array, counts: Array
+    blocks: Array, weights: Array, centers: Array, labels: Array, near: Array, sums: Array, counts: Array
 ) -> tuple[int, float]:
-    """Label every row by its nearest center y, move it from sum to sum; return how many moved, and the inertia."""
+    """Label all rows by their nearest center; return how many changed, and the inertia. O(n d k)."""
     n_blocks, d, width = blocks.shape
-    k = y.shape[0]
-    squares = np.empty((k, width), blocks.dtype)
-    moves = np.zeros((k + 1, width), blocks.dtype)
-    new = np.empty(width, np.int32)
-    ones = np.ones(width, blocks.dtype)
-    n_moved, inertia = 0, 0.0
+    k = counts.shape[0]
+    y = np.empty((k, d), blocks.dtype)
+    for c in range(k):
+        for j in range(d):
+            y[c, j] = centers[c, j]
+    squares, new = np.empty((k, width), blocks.dtype), np.empty(width, np.int32)
+    n_changed, inertia = 0, 0.0
     for g in range(n_blocks):
         _squares(blocks[g], y, squares)
         for b in range(width):
             near[g, b], new[b] = squares[0, b], 0
         for c in range(1, k):
-            for b in range(width):
+            for b in range(width):  # without branches, so that it runs in vectors
                 nearer = squares[c, b] < near[g, b]
                 near[g, b] = squares[c, b] if nearer else near[g, b]
                 new[b] = c if nearer else new[b]
@@ -300,95 +374,70 @@ def _step(
         changed = 0
         for b in range(width):
             changed += new[b] != labels[g, b]
-        n_moved += changed
-        if changed * 10 > width * k:  # measured: adding row by row costs ten times as much per row
-            for c in range(k):
-                for b in range(width):
-                    sign = np.int32(new[b] == c) - np.int32(labels[g, b] == c)
-                    moves[c, b] = weights[g, b] * sign
-                counts[c] += _dot(moves[c], ones)
-            for c in range(0, k, 2):
-                _add(blocks[g], moves[c], moves[c + 1], sums[c], sums[c + 1])
-        elif changed:
+        if changed:
+            n_changed += changed
+            _move(blocks[g], weights[g], labels[g], new, changed, sums, counts)
             for b in range(width):
-                old, weight = labels[g, b], np.float64(weights[g, b])
-                if new[b] != old:
-                    counts[new[b]] += weight
-                    for j in range(d):
-                        sums[new[b], j] += weight * blocks[g, j, b]
-                    if old >= 0:
-                        counts[old] -= weight
-                        for j in range(d):
-                            sums[old, j] -= weight * blocks[g, j, b]
-        for b in range(width):
-            labels[g, b] = new[b]
-    return n_moved, inertia
+                labels[g, b] = new[b]
+    return n_changed, inertia
+
+
+@kernel()
+def _relocate(blocks: Array, near: Array, centers: Array, counts: Array) -> bool:
+    """Move a center without rows, if there is one, to the row farthest from its center."""
+    for c in range(counts.shape[0]):
+        if counts[c] < EMPTY:
+            at, most = (0, 0), near[0, 0]
+            for g in range(near.shape[0]):
+                for b in range(near.shape[1]):
+                    if near[g, b] > most:
+                        at, most = (g, b), near[g, b]
+            for j in range(centers.shape[1]):
+                centers[c, j] = blocks[at[0], j, at[1]]
+            return True
+    return False
 
 
 @kernel()
 def _lloyd(
     blocks: Array, weights: Array, starts: Array, max_iter: int, tol: float
-) -> tuple[Array, Array, int]:
-    """Run from each start until no row moves or the centers shift by at most tol; return the best one's labels."""
+) -> tuple[Array, Array, bool]:
+    """
+    Run from each of starts (n_starts, k, d), in place, until no row moves or the centers shift by at most tol.
+
+    Return the labels of the best, the inertia of each, and whether the best has empty groups.
+    """
     n_blocks, d, width = blocks.shape
     n_starts, k, _ = starts.shape
-    best = np.empty((n_blocks, width), np.int32)
-    labels = np.empty((n_blocks, width), np.int32)
-    near = np.empty((n_blocks, width), blocks.dtype)
-    y = np.empty((k, d), blocks.dtype)
-    sums, counts = np.empty((k + 1, d)), np.empty(k + 1)
-    values = np.empty(n_starts)
-    least, n_empty = np.inf, 0
+    best, labels = np.empty((n_blocks, width), np.int32), np.empty((n_blocks, width), np.int32)
+    near, values = np.empty((n_blocks, width), blocks.dtype), np.empty(n_starts)
+    least, any_empty = np.inf, False
     for r in range(n_starts):
+        centers = starts[r]
+        sums, counts = np.zeros((k + 1, d)), np.zeros(k)
         for g in range(n_blocks):
             for b in range(width):
                 labels[g, b] = -1
-        for c in range(k + 1):
-            counts[c] = 0.0
-            for j in range(d):
-                sums[c, j] = 0.0
-        n_iter, n_repairs = 0, 0
+        n_iter, n_repairs, empty = 0, 0, False
         while True:
-            for c in range(k):
-                for j in range(d):
-                    y[c, j] = starts[r, c, j]
-            n_moved, inertia = _step(blocks, weights, y, labels, near, sums, counts)
-            empty = -1
-            for c in range(k):
-                if counts[c] < 1e-6:
-                    empty = c
-            if empty >= 0 and n_repairs < 2 * k:
-                most, at = -1.0, (0, 0)
-                for g in range(n_blocks):
-                    for b in range(width):
-                        if near[g, b] > most:
-                            most, at = near[g, b], (g, b)
-                for j in range(d):
-                    starts[r, empty, j] = blocks[at[0], j, at[1]]
+            n_changed, values[r] = _step(blocks, weights, centers, labels, near, sums, counts)
+            empty = _relocate(blocks, near, centers, counts)
+            if empty and n_repairs < 2 * k:
                 n_repairs += 1
                 continue
-            if n_moved == 0 or n_iter >= max_iter:
+            if n_changed == 0 or n_iter >= max_iter:
                 break
             shift = 0.0
             for c in range(k):
-                if counts[c] < 1e-6:
-                    continue
-                part = 0.0
                 for j in range(d):
-                    mean = sums[c, j] / counts[c]
-                    part += (mean - starts[r, c, j]) ** 2
-                    starts[r, c, j] = mean
-                shift += part
-            n_iter += 1
-            if shift <= tol:
-                n_iter = max_iter
-        values[r] = inertia
-        if inertia < least:
-            least, n_empty = inertia, empty >= 0
-            for g in range(n_blocks):
-                for b in range(width):
-                    best[g, b] = labels[g, b]
-    return best, values, n_empty
+                    mean = sums[c, j] / counts[c] if counts[c] > EMPTY else centers[c, j]
+                    shift += (mean - centers[c, j]) ** 2
+                    centers[c, j] = mean
+            n_iter = n_iter + 1 if shift > tol else max_iter
+        if values[r] < least or r == 0:
+            least, any_empty = values[r], empty
+            best, labels = labels, best
+    return best, values, any_empty
 
 
 @kernel()
