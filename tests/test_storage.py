@@ -141,6 +141,21 @@ def test_numpy_values_and_answers_are_written_as_plain_json(tmp_path: Path) -> N
         assert journal.get_meta("seed") is None
 
 
+def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
+    half = "\ud800"  # half a character: SQLite cannot store it as a kind or a key
+    with Journal(tmp_path / "s") as journal:
+        with pytest.raises(UnicodeEncodeError):
+            journal.append(Event(half))
+        with pytest.raises(UnicodeEncodeError):
+            journal.set_meta(**{"first": 1, half: 2})
+        assert journal.is_new
+        journal.append(Event("answer", {"text": half}))
+        journal.set_meta(first=half)
+    with Journal(tmp_path / "s") as journal:
+        assert journal.events() == (Event("answer", {"text": half}),)
+        assert journal.get_meta("first") == half
+
+
 def test_events_of_a_future_kind_survive(tmp_path: Path) -> None:
     future = Event("telepathy", {"thought": {"deep": [1, None]}})
     with Journal(tmp_path / "s") as journal:

@@ -322,7 +322,7 @@ def _seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
     return starts, k
 
 
-@kernel()
+@kernel(inline=True)
 def _move(x: Array, weight: Array, old: Array, new: Array, n_moved: int, sums: Array, counts: Array) -> None:
     """Move the rows of a block whose label changed (old -1: had none) from one center's sum to another's."""
     d, width = x.shape
@@ -348,7 +348,7 @@ def _move(x: Array, weight: Array, old: Array, new: Array, n_moved: int, sums: A
                     sums[source, j] -= mass * x[j, b]
 
 
-@kernel()
+@kernel(inline=True)
 def _step(
     blocks: Array, weights: Array, centers: Array, labels: Array, near: Array, sums: Array, counts: Array
 ) -> tuple[int, float]:
@@ -382,7 +382,7 @@ def _step(
     return n_changed, inertia
 
 
-@kernel()
+@kernel(inline=True)
 def _relocate(blocks: Array, near: Array, centers: Array, counts: Array) -> bool:
     """Move a center without rows, if there is one, to the row farthest from its center."""
     for c in range(counts.shape[0]):

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+COMMAND = [sys.executable, "-c", "import sys; from cobras.cli import main; sys.exit(main())"]
+ENVIRONMENT = {**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "LINES": "24"}
+
+
+@pytest.fixture
+def flowers(tmp_path: Path) -> Path:
+    """Three groups of twenty rows, with a name, a text and a label."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(3), 20)
+    X = rng.normal(size=(60, 2)) + 8 * kind[:, None]
+    path = tmp_path / "flowers.csv"
+    pl.DataFrame(
+        {
+            "id": [f"f{k:02}" for k in range(60)],
+            "length": X[:, 0].round(3),
+            "width": X[:, 1].round(3),
+            "colour": ["red", "blue"] * 30,
+            "species": [f"secret-{k}" for k in kind],
+        }
+    ).write_csv(path)
+    return path
+
+
+Runner = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def cobras(tmp_path: Path) -> Runner:
+    """Run the command in a process of its own, keys through a pipe."""
+
+    def run(*arguments: str | Path, keys: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            input=keys,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,97 @@
+"""Whole commands in processes of their own, through pipes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from conftest import COMMAND, ENVIRONMENT, Runner
+
+
+def test_ask_resume_and_export_without_the_first_options(cobras: Runner, flowers: Path) -> None:
+    begun = cobras("ask", "flowers.csv", "--label", "species", "--drop", "width", "--seed", "3", keys="y n u")
+    assert begun.returncode == 0, begun.stderr
+    assert begun.stderr == ""
+    assert "Left out 'colour': text, shown but not used." in begun.stdout
+    assert "Answers are saved in flowers.cobras." in begun.stdout
+    resumed = cobras("ask", "flowers.csv", keys="zn\nn\n")
+    assert "Resumed: 3 answers in flowers.cobras." in resumed.stdout
+    assert resumed.stdout.splitlines()[-1].startswith("Saved in flowers.cobras: 4 answers, ")
+    assert "width" not in begun.stdout + resumed.stdout
+    assert "secret" not in begun.stdout + resumed.stdout
+    refused = cobras("ask", "flowers.csv", "--label", "colour")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "error: flowers.cobras was made with --label species. "
+        "Leave --label out, or begin another session with --session.\n"
+    )
+    exported = cobras("export", "flowers.cobras", "--out", "out.parquet", "--answers", "answers.csv")
+    assert (exported.returncode, exported.stdout) == (0, "")
+    out = pl.read_parquet(flowers.with_name("out.parquet"))
+    assert out.drop("cluster").equals(pl.read_csv(flowers))
+    answers = pl.read_csv(flowers.with_name("answers.csv"))
+    assert answers["answer"].to_list() == ["same", "different", "different", "different"]
+    assert set(answers["i"]) <= set(out["id"])
+    printed = cobras("export", "flowers.cobras", "--json")
+    report = json.loads(printed.stdout)
+    assert report["labels"] == out["cluster"].to_list()
+    assert report["n_answers"] == 4
+    assert report["ids"][0] == "f00"
+
+
+def test_run_json_is_json_only(cobras: Runner, flowers: Path) -> None:
+    done = cobras("run", "flowers.csv", "--label", "species", "--max-queries", "10", "--json")
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert set(report) == {"method", "seed", "n", "n_queries", "n_clusters", "ari", "seconds", "labels"}
+    assert len(report["ari"]) == report["n_queries"] + 1 <= 11
+    assert report["ari"][-1] == 1.0
+    assert report["n_clusters"] == 3
+    assert len(np.unique(report["labels"])) == 3
+    assert [path.name for path in flowers.parent.iterdir()] == ["flowers.csv"]
+
+
+def test_run_table(cobras: Runner, flowers: Path) -> None:
+    done = cobras("run", "flowers.csv", "--label", "species", "--method", "cobra", "--n-super-instances", "5")
+    assert done.returncode == 0
+    head, first, *_, last = done.stdout.splitlines()
+    assert head.split() == ["queries", "ARI"]
+    assert first.split()[0] == "0"
+    assert last.startswith("cobra, seed 0: 3 clusters of 60 rows after ")
+    assert "secret" not in done.stdout
+
+
+def test_a_reader_that_leaves_is_no_error(flowers: Path) -> None:
+    for arguments in (
+        ["ask", str(flowers), "--label", "species"],
+        ["run", str(flowers), "--label", "species"],
+    ):
+        with subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.close()
+            assert process.stdin is not None
+            process.stdin.write(b"y" * 50)
+            process.stdin.close()
+            assert process.stderr is not None
+            errors = process.stderr.read()
+        assert b"Traceback" not in errors
+        assert b"error" not in errors.lower()
+
+
+def test_demo_without_a_terminal(cobras: Runner, flowers: Path) -> None:
+    done = cobras("demo", keys="n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("Saved in digits.cobras: 1 answer, ")
+    exported = cobras("export", "digits.cobras", "--out", "digits.csv")
+    assert exported.returncode == 0, exported.stderr
+    assert pl.read_csv(flowers.with_name("digits.csv")).columns == ["id", "digit", "cluster"]

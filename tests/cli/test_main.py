@@ -1,0 +1,130 @@
+"""Exit codes, one-line errors and help."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cobras.cli import main
+
+VERBS = ["ask", "run", "export", "demo"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_has_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == 0
+    assert f"Example: cobras {verb}" in capsys.readouterr().out
+
+
+def test_without_a_verb_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert all(verb in capsys.readouterr().out for verb in ["demo"])
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("cobras 0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ask"], "Missing argument 'PATH'. See cobras ask --help."),
+        (["ask", "nowhere.csv"], "There is no file nowhere.csv."),
+        (
+            ["ask", "flowers.csv", "--label", "kind"],
+            "flowers.csv has no column 'kind'; its columns are 'id', 'length'",
+        ),
+        (["ask", "flowers.csv", "--max-queries", "-1"], "--max-queries must be 0 or more, not -1."),
+        (["ask", "flowers.csv", "--seed", "x"], "'x' is not"),
+        (["ask", "flowers.csv", "--method", "magic"], "There is no method 'magic'."),
+        (["ask", "flowers.csv", "--method", "cobras", "--n-super-instances", "3"], "is for --method cobra"),
+        (["ask", "flowers.csv", "--n-super-instances", "3"], "cobras has no option n_super_instances"),
+        (["ask", "flowers.csv", "--session", "text.cobras"], "text.cobras is not a session file"),
+        (["ask", "flowers.csv", "--session", "no/folder.cobras"], "is not a folder"),
+        (["ask", "none.cobras"], "There is no session file none.cobras."),
+        (["ask", "text.cobras", "--label", "a"], "is a session file, which says all about its data"),
+        (["run", "flowers.csv"], "Missing option '--label'. See cobras run --help."),
+        (["run", "flowers.csv", "--label", "gaps"], "has no column 'gaps'"),
+        (["run", "gaps.csv", "--label", "kind"], "Column 'kind' has 1 empty cells"),
+        (
+            ["run", "flowers.csv", "--label", "species", "--seed", "-1"],
+            "random_state must be None or an integer",
+        ),
+        (["export", "none.cobras"], "There is no session file none.cobras."),
+        (["export", "text.cobras"], "text.cobras is not a session file of cobras."),
+        (["frobnicate"], "No such command 'frobnicate'."),
+    ],
+)
+def test_errors_are_one_line_with_exit_code_2(
+    arguments: list[str],
+    sentence: str,
+    flowers: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(flowers.parent)
+    Path("text.cobras").write_text("not a session file, but long enough to look at" * 9)
+    Path("gaps.csv").write_text("x,kind\n1,a\n2,\n")
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert sentence in captured.err
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+
+
+def test_debug_shows_where(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "nowhere.csv", "--debug"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_data_that_changed_or_is_gone(
+    flowers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(flowers.parent)
+    assert (
+        main(["run", "flowers.csv", "--label", "species", "--max-queries", "3", "--session", "s.cobras"]) == 0
+    )
+    text = flowers.read_text()
+    capsys.readouterr()
+    for change, sentence in (
+        (text.replace("length", "height"), "is not what it was when the session began"),
+        (text.replace("f00,", "f00,1"), "belongs to another table"),
+        ("\n".join(text.splitlines()[:-1]), "belongs to another table"),
+    ):
+        flowers.write_text(change)
+        assert main(["export", "s.cobras"]) == 2
+        captured = capsys.readouterr()
+        assert sentence in captured.err
+        assert captured.out == ""
+    flowers.rename("moved.txt")
+    assert main(["export", "s.cobras"]) == 2
+    assert "The data of s.cobras is gone: there is no" in capsys.readouterr().err
+    Path("moved.txt").write_text(text)
+    assert main(["export", "s.cobras", "--data", "moved.txt", "--out", "out.csv"]) == 0
+
+
+def test_session_and_data_may_move_together(
+    flowers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = tmp_path / "s.cobras"
+    options = ["--label", "species", "--max-queries", "3", "--session", str(session)]
+    assert main(["run", str(flowers), *options]) == 0
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    for path in (flowers, session):
+        shutil.move(path, folder)
+    capsys.readouterr()
+    assert main(["export", str(folder / "s.cobras")]) == 0
+    assert capsys.readouterr().out.startswith("id,length,width,colour,species,cluster\n")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from cobras.cli import main; main(['--help']);"
+        "print([m for m in ('numpy', 'polars', 'sklearn', 'scipy', 'numba') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,143 @@
+"""A real terminal: single keys, signals, closing, killing; nothing that was answered is ever lost."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cobras.data import read_dataset
+from cobras.session import Session
+from conftest import COMMAND, ENVIRONMENT
+
+pexpect = pytest.importorskip("pexpect")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX terminal")
+
+
+@contextmanager
+def terminal(data: Path, *options: str) -> Iterator[pexpect.spawn]:
+    child = pexpect.spawn(
+        COMMAND[0],
+        [*COMMAND[1:], "ask", str(data), *options],
+        env=ENVIRONMENT,
+        dimensions=(24, 80),
+        encoding="utf-8",
+        timeout=30,
+    )
+    child.delaybeforesend = None
+    try:
+        child.expect_exact("help")
+        yield child
+    finally:
+        child.close(force=True)
+
+
+def answer(child: pexpect.spawn, *keys: str, says: str = "Saved: ") -> None:
+    for key in keys:
+        child.send(key)
+        child.expect_exact(says)
+        child.expect_exact("help")
+
+
+def n_answers(data: Path) -> int:
+    with Session.open(data.with_suffix(".cobras"), read_dataset(data, label="species").X) as session:
+        return session.n_answers
+
+
+def test_keys_undo_quit_and_resume(flowers: Path) -> None:
+    with terminal(flowers, "--label", "species") as child:
+        echo = child.before
+        answer(child, "y", "n", " ", "\x1b[C", "\x1bOD")
+        answer(child, "z", "\x7f", says="Taken back: ")
+        answer(child, "r", says="Brought back: ")
+        child.setwinsize(40, 120)
+        child.expect_exact("help")
+        child.send("q")
+        child.expect(pexpect.EOF)
+        assert "Saved in " in child.before
+        assert ": 4 answers, " in child.before
+        assert "secret" not in echo
+    assert child.exitstatus == 0
+    assert n_answers(flowers) == 4
+    with terminal(flowers) as child:
+        assert "Resumed: 4 answers" in child.before
+        answer(child, "n")
+        child.send("\x04")
+        child.expect(pexpect.EOF)
+    assert child.exitstatus == 0
+    assert n_answers(flowers) == 5
+
+
+def test_ctrl_c_restores_the_terminal(flowers: Path) -> None:
+    shell = pexpect.spawn(
+        "/bin/sh", env=ENVIRONMENT | {"PS1": "$ "}, encoding="utf-8", timeout=30, dimensions=(24, 80)
+    )
+    command = " ".join(f"'{part}'" for part in [*COMMAND, "ask", str(flowers), "--label", "species"])
+    shell.sendline(command)
+    shell.expect_exact("help")
+    answer(shell, "y")
+    shell.sendintr()
+    shell.expect_exact("Saved in ")
+    shell.sendline("echo code=$?; stty -a")
+    shell.expect("code=130")
+    shell.expect(r"[^-]icanon")
+    shell.expect(r"[^-]echo\b")
+    shell.close(force=True)
+    assert n_answers(flowers) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_polite_signals(flowers: Path, number: signal.Signals) -> None:
+    with terminal(flowers, "--label", "species") as child:
+        answer(child, "y", "n")
+        child.kill(number)
+        child.expect(pexpect.EOF)
+        child.wait()
+    assert child.exitstatus == 128 + number
+    assert n_answers(flowers) == 2
+
+
+def test_closed_terminal(flowers: Path) -> None:
+    with terminal(flowers, "--label", "species") as child:
+        answer(child, "y", "n", "n")
+        child.ptyproc.fileobj.close()
+        child.closed = child.ptyproc.closed = True
+        for _ in range(100):
+            if not child.isalive():
+                break
+            time.sleep(0.1)
+        assert not child.isalive()
+    assert n_answers(flowers) == 3
+
+
+def test_kill_and_resume(flowers: Path) -> None:
+    with terminal(flowers, "--label", "species", "--seed", "1") as child:
+        answer(child, "y", "n", "n")
+        asked = child.before
+        child.kill(signal.SIGKILL)
+        child.wait()
+    with terminal(flowers) as child:
+        assert "Resumed: 3 answers" in child.before
+        # the rows of the question are the same as those on the screen that was killed
+        assert question(child.before) == question(asked)
+        answer(child, "z", says="Taken back: ")
+
+
+def question(screen: str) -> str:
+    return screen.split("Should these two")[-1].split("answers")[0]
+
+
+def test_two_terminals_on_one_session(flowers: Path) -> None:
+    with terminal(flowers, "--label", "species"):
+        second = pexpect.spawn(
+            COMMAND[0], [*COMMAND[1:], "ask", str(flowers)], env=ENVIRONMENT, encoding="utf-8", timeout=30
+        )
+        second.expect("error: flowers.cobras is open in another program")
+        second.expect(pexpect.EOF)
+        second.close()
+        assert second.exitstatus == 2
