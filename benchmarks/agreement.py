@@ -23,17 +23,11 @@ from threadpoolctl import threadpool_limits
 
 from cobras import COBRAS
 from data import FloatArray, load
-from peer import all_restarts, run_cobras_ts
+from peer import REFERENCE, all_restarts, run_cobras_ts
 
 DATA_SETS = ("wine", "wdbc", "digits")
 QUERIES = (10, 25, 50, 100)
 N_INIT = 10
-REFERENCE: dict[str, Any] = {
-    "branch": "smallest",
-    "first_iteration": "unmerged",
-    "reuse": "reference",
-    "split_fallback": "none",
-}
 
 
 def scores(name: str, seed: int, like: bool) -> FloatArray:

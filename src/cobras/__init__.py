@@ -19,10 +19,12 @@ if TYPE_CHECKING:
         SessionFileError,
         StaleQuestionError,
     )
+    from cobras.history import Record, Revision
     from cobras.oracles import LabelOracle, NoisyOracle, RecordedOracle
     from cobras.partition import Cluster, Partition, SuperInstance
-    from cobras.progress import Progress, Record
-    from cobras.session import Session, run
+    from cobras.progress import Progress
+    from cobras.runner import run
+    from cobras.session import Session
     from cobras.spaces import Space
     from cobras.spaces.euclidean import EuclideanSpace
     from cobras.types import Answer, Event, Pair
@@ -39,10 +41,12 @@ _HOMES = {
         "SessionFileError",
         "StaleQuestionError",
     ],
+    "history": ["Record", "Revision"],
     "oracles": ["LabelOracle", "NoisyOracle", "RecordedOracle"],
     "partition": ["Cluster", "Partition", "SuperInstance"],
-    "progress": ["Progress", "Record"],
-    "session": ["Session", "run"],
+    "progress": ["Progress"],
+    "runner": ["run"],
+    "session": ["Session"],
     "spaces": ["Space"],
     "spaces.euclidean": ["EuclideanSpace"],
     "types": ["Answer", "Event", "Pair"],
@@ -69,6 +73,7 @@ __all__ = [
     "Progress",
     "Record",
     "RecordedOracle",
+    "Revision",
     "Session",
     "SessionFileError",
     "Space",

@@ -9,9 +9,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
 
 from cobras.exceptions import InconsistentAnswersError
-from cobras.types import Answer, Pair
+from cobras.types import Answer, IndexArray, Pair
+
+
+class ConstraintPairs(NamedTuple):
+    """Must-links and cannot-links as two arrays of shape (m, 2)."""
+
+    must_link: IndexArray
+    cannot_link: IndexArray
 
 
 class Constraints:
@@ -54,6 +64,13 @@ class Constraints:
     def __iter__(self) -> Iterator[tuple[Pair, Answer]]:
         """All pairs answered with same or different, in the order of the answers."""
         return iter(self._answers.items())
+
+    def pairs(self) -> ConstraintPairs:
+        """The answers as they were given, without what they imply."""
+        split: dict[Answer, list[Pair]] = {Answer.SAME: [], Answer.DIFFERENT: []}
+        for pair, answer in self:
+            split[answer].append(pair)
+        return ConstraintPairs(*(np.array(found, dtype=np.int64).reshape(-1, 2) for found in split.values()))
 
     def component(self, i: int) -> int:
         """The instance that stands for the must-link component of instance i."""

@@ -14,7 +14,8 @@ from cobras.exceptions import InvalidDataError
 from cobras.inputs import as_labels, as_matrix
 from cobras.oracles import LabelOracle
 from cobras.partition import Partition
-from cobras.session import Session, run
+from cobras.runner import run
+from cobras.session import Session
 from cobras.types import LabelArray, Oracle
 
 
@@ -135,13 +136,19 @@ class COBRAS(ActiveClusterer):
     Attributes
     ----------
     labels_ : array of shape (n,)
-    n_clusters_, n_queries_ : int
+        The cluster of every row.
+    n_clusters_ : int
+        The number of clusters.
+    n_queries_ : int
+        The number of questions asked.
     queries_ : array of shape (n_queries_, 3)
         i, j and the answer (1 same, 0 different, -1 unsure).
     labels_per_query_ : LabelsPerQuery
         Item q is what a user would get after q answers.
-    super_instance_centers_, super_instance_labels_ : array
-        What `predict` uses.
+    super_instance_centers_ : array
+        The centroids of the super-instances.
+    super_instance_labels_ : array
+        Their clusters.
 
     Examples
     --------

@@ -6,9 +6,10 @@ same events are in the same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from cobras.types import Answer, Event, Pair
 
@@ -44,6 +45,46 @@ class Entry:
             reps = tuple(body["representatives"])
             return Entry("mark", None, None, reps, body["pure"], body["complete"], event.at)
         return Entry(event.kind, Pair(body["i"], body["j"]), Answer(body["answer"]), at=event.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An answer or a volunteered constraint, as a person sees it in the history.
+
+    Attributes
+    ----------
+    index : int
+        Its place in the history, which `Session.revise` takes.
+    kind : {"answer", "constraint"}
+    pair, answer
+        What was said about which pair.
+    at : float
+        When, in seconds since 1970.
+    in_force : bool
+        False when it contradicts an answer that was revised; it is kept, but has no effect.
+    """
+
+    index: int
+    kind: str
+    pair: Pair
+    answer: Answer
+    at: float
+    in_force: bool = True
+
+
+class Revision(NamedTuple):
+    """What changing an old answer did to later ones.
+
+    Attributes
+    ----------
+    no_longer_apply : tuple of Record
+        Answers that contradict the revised one. They are kept in the history, but have no effect.
+    no_longer_asked : tuple of Record
+        Answers to questions that do not come up any more. They stay in force as constraints.
+    """
+
+    no_longer_apply: tuple[Record, ...]
+    no_longer_asked: tuple[Record, ...]
 
 
 @dataclass(slots=True)
@@ -92,6 +133,14 @@ class History:
                 self.names.pop(event.body["representative"], None)
                 if event.body["text"]:
                     self.names[event.body["representative"]] = event.body["text"]
+
+    def records(self, void: Container[int]) -> tuple[Record, ...]:
+        """The answers and constraints as a person sees them; `void` holds the places of those without effect."""
+        found: list[Record] = []
+        for place, e in enumerate(self.entries):
+            if e.pair is not None and e.answer is not None:
+                found.append(Record(len(found), e.kind, e.pair, e.answer, e.at, place not in void))
+        return tuple(found)
 
     def stretches(self) -> Iterator[list[Entry]]:
         """The entries between one seam and the next."""

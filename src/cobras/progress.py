@@ -7,35 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from cobras.types import Answer, LabelArray, Pair
+from cobras.history import Record
+from cobras.types import Answer, LabelArray
 
 WINDOW = 20  # answers over which stability is judged
 STABLE = 0.99  # share of instances that must have kept their cluster before a stop is suggested
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An answer or a volunteered constraint, as a person sees it in the history.
-
-    Attributes
-    ----------
-    index : int
-        Its place in the history, which `Session.revise` takes.
-    kind : {"answer", "constraint"}
-    pair, answer
-        What was said about which pair.
-    at : float
-        When, in seconds since 1970.
-    in_force : bool
-        False when it contradicts an answer that was revised; it is kept, but has no effect.
-    """
-
-    index: int
-    kind: str
-    pair: Pair
-    answer: Answer
-    at: float
-    in_force: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +56,28 @@ def stable_share(before: LabelArray, now: LabelArray) -> float:
     return float(overlap[linear_sum_assignment(overlap, maximize=True)].sum() / len(now))
 
 
-def unsatisfied(records: tuple[Record, ...], labels: LabelArray) -> tuple[Record, ...]:
-    """The answers that the labels do not satisfy."""
-    return tuple(
-        r
-        for r in records
-        if r.answer is not Answer.UNSURE and (labels[r.pair.i] == labels[r.pair.j]) != bool(r.answer)
+def measure(
+    history: tuple[Record, ...], now: LabelArray, before: LabelArray | None, exhausted: bool
+) -> Progress:
+    """Progress from the answers, the labels now and those 20 answers ago, and whether questions are left."""
+    share = None if before is None else stable_share(before, now)
+    reason = ""
+    if exhausted:
+        reason = "Nothing is left worth asking."
+    elif share is not None and share >= STABLE:
+        reason = f"{100 * share:.4g} % of the items kept their cluster over the last {WINDOW} answers."
+    return Progress(
+        n_answers=sum(r.kind == "answer" for r in history),
+        n_clusters=int(now.max()) + 1,
+        stable_share=share,
+        unsatisfied=tuple(r for r in history if not satisfied(r, now)),
+        n_set_aside=sum(r.answer is Answer.UNSURE for r in history),
+        may_stop=bool(reason),
+        reason=reason,
     )
 
 
-def may_stop(exhausted: bool, share: float | None) -> str:
-    """The reason why a person may stop, or an empty string."""
-    if exhausted:
-        return "Nothing is left worth asking."
-    if share is not None and share >= STABLE:
-        return f"{100 * share:.4g} % of the items kept their cluster over the last {WINDOW} answers."
-    return ""
+def satisfied(record: Record, labels: LabelArray) -> bool:
+    """Whether a clustering agrees with an answer; with an unsure one it always does."""
+    together = bool(labels[record.pair.i] == labels[record.pair.j])
+    return record.answer is Answer.UNSURE or together == bool(record.answer)

@@ -7,48 +7,25 @@ the split tree, so a replay repeats no k-means and asks the same questions.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import partial
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-import numpy as np
-
+from cobras.constraints import ConstraintPairs
 from cobras.exceptions import CobrasError, InvalidDataError, StaleQuestionError
-from cobras.history import Entry, History
+from cobras.history import Entry, History, Record, Revision
 from cobras.inputs import as_matrix, as_seed, as_train_mask, check_options
 from cobras.methods import Method, find_method, with_defaults
 from cobras.partition import Partition
-from cobras.progress import WINDOW, Progress, Record, may_stop, stable_share, unsatisfied
+from cobras.progress import WINDOW, Progress, measure
 from cobras.replay import Replay
 from cobras.sessionfile import SessionFile
 from cobras.spaces import Space
-from cobras.types import Answer, Event, IndexArray, LabelArray, Oracle, Pair
+from cobras.types import Answer, Event, LabelArray, Pair
 
 SPACE_OPTIONS = {"n_init": 10, "medoid": "nearest_to_centroid"}
-
-
-class Revision(NamedTuple):
-    """What changing an old answer did to later ones.
-
-    Attributes
-    ----------
-    no_longer_apply : tuple of Record
-        Answers that contradict the revised one. They are kept in the history, but have no effect.
-    no_longer_asked : tuple of Record
-        Answers to questions that do not come up any more. They stay in force as constraints.
-    """
-
-    no_longer_apply: tuple[Record, ...]
-    no_longer_asked: tuple[Record, ...]
-
-
-class ConstraintPairs(NamedTuple):
-    """Must-links and cannot-links as two arrays of shape (m, 2)."""
-
-    must_link: IndexArray
-    cannot_link: IndexArray
 
 
 class Session:
@@ -291,12 +268,7 @@ class Session:
     @property
     def history(self) -> tuple[Record, ...]:
         """All answers and volunteered constraints, in order."""
-        records: list[Record] = []
-        for place, e in enumerate(self._history.entries):
-            if e.pair is not None and e.answer is not None:
-                in_force = place not in self._replayed.contradicted
-                records.append(Record(len(records), e.kind, e.pair, e.answer, e.at, in_force))
-        return tuple(records)
+        return self._history.records(void=self._replayed.contradicted)
 
     @property
     def set_aside(self) -> tuple[Pair, ...]:
@@ -317,28 +289,14 @@ class Session:
 
     def constraints(self) -> ConstraintPairs:
         """What was answered, as must-links and cannot-links; unsure answers are neither."""
-        known = list(self._replayed.constraints)
-
-        def pairs(wanted: Answer) -> IndexArray:
-            return np.array([p for p, a in known if a is wanted], dtype=np.int64).reshape(-1, 2)
-
-        return ConstraintPairs(pairs(Answer.SAME), pairs(Answer.DIFFERENT))
+        return self._replayed.constraints.pairs()
 
     @property
     def progress(self) -> Progress:
         """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
-        partitions, labels = self._replayed.partitions, self.labels_
-        share = stable_share(partitions[-1 - WINDOW].labels, labels) if len(partitions) > WINDOW else None
-        reason = may_stop(self.ask() is None, share)
-        return Progress(
-            self.n_answers,
-            self.partition.n_clusters,
-            share,
-            unsatisfied(self.history, labels),
-            len(self.set_aside),
-            bool(reason),
-            reason,
-        )
+        partitions = self._replayed.partitions
+        before = partitions[-1 - WINDOW].labels if len(partitions) > WINDOW else None
+        return measure(self.history, self.labels_, before, exhausted=self.ask() is None)
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
@@ -420,17 +378,3 @@ class Session:
 
 def _start(function: Method, space: Space, seed: int, options: dict[str, Any], constraints: Any) -> Any:
     return function(space, constraints, seed, **options)
-
-
-def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | None = None) -> Session:
-    """Let an oracle answer until nothing is left to ask, or until a condition holds.
-
-    Examples
-    --------
-    >>> session = run(Session([[0.0], [0.1], [5.0]], random_state=0), lambda i, j: abs(i - j) == 1 and i + j == 1)
-    >>> session.labels_.tolist()
-    [0, 0, 1]
-    """
-    while not (until is not None and until(session)) and (pair := session.ask()) is not None:
-        session.tell(Answer.of(oracle(pair.i, pair.j)), pair)
-    return session

@@ -37,7 +37,7 @@ def test_without_a_verb_and_version(capsys: pytest.CaptureFixture[str]) -> None:
             "flowers.csv has no column 'kind'; its columns are 'id', 'length'",
         ),
         (["ask", "flowers.csv", "--max-queries", "-1"], "--max-queries must be 0 or more, not -1."),
-        (["ask", "flowers.csv", "--seed", "x"], "'x' is not"),
+        (["ask", "flowers.csv", "--seed", "x"], "Invalid value for '--seed'"),
         (["ask", "flowers.csv", "--method", "magic"], "There is no method 'magic'."),
         (["ask", "flowers.csv", "--method", "cobras", "--n-super-instances", "3"], "is for --method cobra"),
         (["ask", "flowers.csv", "--n-super-instances", "3"], "cobras has no option n_super_instances"),

@@ -76,6 +76,6 @@ def _sentence(error: Exception) -> str:
         return str(error)
     if hasattr(error, "format_message"):  # wrong usage, in the words of the argument parser
         context = getattr(error, "ctx", None)
-        return f"{error.format_message()} See {context.command_path if context else 'cobras'} --help."
+        return f"{error.format_message().rstrip('.')}. See {context.command_path if context else 'cobras'} --help."
     text = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {text[0]} (a defect of cobras; --debug shows where)"

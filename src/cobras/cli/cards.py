@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.color import Color
 from rich.console import Console, Group, RenderableType
 from rich.style import Style
@@ -83,9 +84,10 @@ def _title(dataset: Dataset, i: int) -> str:
 def _rows(
     titles: tuple[str, str], lines: list[Line], glyphs: Glyphs, width: int, height: int
 ) -> RenderableType:
-    longest = max(12, *(len(text) for line in lines for text in (line.left, line.right)), *map(len, titles))
+    texts = [text for line in lines for text in (line.left, line.right)]
+    longest = max(12, *map(cell_len, texts), *map(cell_len, titles))
     values = min(longest, max(8, (width - width // 3 - BAR - 6) // 2))
-    names = min(max(len(line.column) for line in lines), max(8, width - 2 * values - BAR - 6))
+    names = min(max(cell_len(line.column) for line in lines), max(8, width - 2 * values - BAR - 6))
     # Long texts may take several lines as long as everything fits.
     for depth in (6, 4, 3, 2, 1):
         n_lines = 1 + sum(min(depth, _depth(line, values)) for line in lines)
@@ -108,19 +110,22 @@ def _rows(
         grid.add_row(Text(_cut(line.column, names, 1, glyphs)), *cells, Text(_mark(line, glyphs)))
     if rest := lines[len(shown) :]:
         what = "alike" if rest[0].difference == 0 else "less far apart"
-        return Group(grid, Text(f"{glyphs.more} {len(rest)} more columns, {what}", "dim"))
+        more = f"{glyphs.more} {len(rest)} more columns, {what}"
+        return Group(grid, Text(more, "dim", no_wrap=True, overflow="crop"))
     return grid
 
 
 def _depth(line: Line, width: int) -> int:
-    return max(1, -(-max(len(line.left), len(line.right)) // width))
+    return max(1, len(chop_cells(line.left, width)), len(chop_cells(line.right, width)))
 
 
 def _cut(text: str, width: int, depth: int, glyphs: Glyphs) -> str:
     """At most `depth` lines of text; a word may be broken anywhere, so that the count is exact."""
-    room = width * depth
-    text = text if len(text) <= room else text[: room - len(glyphs.more)] + glyphs.more
-    return "\n".join(text[k : k + width] for k in range(0, len(text), width))
+    lines = chop_cells(text, width)
+    if len(lines) > depth:
+        lines = lines[:depth]
+        lines[-1] = set_cell_size(lines[-1], width - cell_len(glyphs.more)) + glyphs.more
+    return "\n".join(lines)
 
 
 def _mark(line: Line, glyphs: Glyphs) -> str:

@@ -49,8 +49,8 @@ def run(
     from cobras.cli.source import keep_source
     from cobras.data import read_dataset
     from cobras.oracles import LabelOracle
+    from cobras.runner import run as answer
     from cobras.session import Session
-    from cobras.session import run as answer
 
     check_budget(max_queries)
     options = method_options(method, n_super_instances)

@@ -18,7 +18,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def kernel(*fastmath: str, inline: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def kernel(*fastmath: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
     Compile a function on its first call, for each combination of argument types.
 
@@ -26,9 +26,6 @@ def kernel(*fastmath: str, inline: bool = False) -> Callable[[Callable[P, R]], C
     ----------
     *fastmath : str
         LLVM fast-math flags that are safe for this function, such as ``"contract"`` and ``"reassoc"``.
-
-    inline : bool, default=False
-        Compile the function only as a part of its callers, with their flags: for long functions called once.
 
     Returns
     -------
@@ -42,7 +39,6 @@ def kernel(*fastmath: str, inline: bool = False) -> Callable[[Callable[P, R]], C
     True
     """
     options = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
-    options["inline"] = "always" if inline else "never"
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         njit: Any = numba.njit

@@ -1,0 +1,22 @@
+"""An oracle at the place of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cobras.session import Session
+from cobras.types import Answer, Oracle
+
+
+def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | None = None) -> Session:
+    """Let an oracle answer until nothing is left to ask, or until a condition holds.
+
+    Examples
+    --------
+    >>> session = run(Session([[0.0], [0.1], [5.0]], random_state=0), lambda i, j: abs(i - j) == 1 and i + j == 1)
+    >>> session.labels_.tolist()
+    [0, 0, 1]
+    """
+    while not (until is not None and until(session)) and (pair := session.ask()) is not None:
+        session.tell(Answer.of(oracle(pair.i, pair.j)), pair)
+    return session
