@@ -26,7 +26,7 @@ class LabelsPerQuery(Sequence[LabelArray]):
     --------
     >>> est = COBRAS(random_state=0).fit([[0.0], [1.0], [5.0]], [0, 0, 1])
     >>> [labels.tolist() for labels in est.labels_per_query_]
-    [[0, 0, 0], [0, 0, 1], [0, 0, 1]]
+    [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
     """
 
     def __init__(self, partitions: Sequence[Partition]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from cobras.partition import SuperInstance
-from cobras.types import FloatArray
+from cobras.partition import Partition, SuperInstance
+from cobras.types import BoolArray, FloatArray, IndexArray
 
 
 @runtime_checkable
@@ -31,3 +31,24 @@ class Space(Protocol):
 
     def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
         """The distance between every super-instance of a and every one of b."""
+
+
+@runtime_checkable
+class VectorSpace(Space, Protocol):
+    """A space of rows of numbers, for methods that hand all of them to another clusterer.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+    train : array of bool, or None
+        Which rows may be shown; None for all.
+    memo : dict
+        What a method computed, under a key that says from what: a replay finds it there.
+    """
+
+    X: FloatArray
+    train: BoolArray | None
+    memo: dict[Any, Any]
+
+    def partition(self, labels: IndexArray) -> Partition:
+        """A clustering given by labels: one super-instance for each cluster."""

@@ -9,12 +9,12 @@ of the members.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from cobras.partition import SuperInstance
+from cobras.partition import Partition, SuperInstance
 from cobras.spaces.kernels import kmeans
 from cobras.types import BoolArray, FloatArray, IndexArray
 
@@ -39,7 +39,7 @@ class EuclideanSpace:
     Examples
     --------
     >>> space = EuclideanSpace(np.array([[0.0], [1.0], [10.0], [11.0]]))
-    >>> [part.members.tolist() for part in space.split(space.root(seed=0), 2)]
+    >>> sorted(part.members.tolist() for part in space.split(space.root(seed=0), 2))
     [[0, 1], [2, 3]]
     """
 
@@ -56,6 +56,7 @@ class EuclideanSpace:
         self.train = None if train is None or train.all() else train
         self.n_init = n_init
         self.medoid = medoid
+        self.memo: dict[Any, Any] = {}
         self._splits: dict[tuple[int, tuple[int, ...]], tuple[SuperInstance, ...]] = {}
 
     def root(self, seed: int) -> SuperInstance:
@@ -92,6 +93,12 @@ class EuclideanSpace:
         between: FloatArray = cdist(np.array([s.centroid for s in a]), np.array([s.centroid for s in b]))
         return between
 
+    def partition(self, labels: IndexArray) -> Partition:
+        """A clustering given by labels: one super-instance for each cluster."""
+        _, labels = np.unique(labels, return_inverse=True)
+        everything = np.arange(self.n, dtype=np.min_scalar_type(-self.n))
+        return Partition.of((self._super_instance(g, 0, ()),) for g in _by_label(everything, labels))
+
     def _groups(self, s: SuperInstance, k: int, node: tuple[int, ...]) -> list[IndexArray]:
         rows = self.X if len(s) == self.n else self.X[s.members]
         labels = kmeans(rows, k, s.random(*node[len(s.path) :]), n_init=self.n_init).labels
@@ -123,6 +130,9 @@ class EuclideanSpace:
         rows = self.X if len(members) == self.n else self.X[members]
         centroid = rows.mean(axis=0, dtype=np.float64)
         shown = self._train_members(members)
+        n_train = len(shown)
+        if n_train == 0:  # only in a partition given by labels
+            shown = members
         candidates = rows if len(shown) == len(members) else self.X[shown]
         if self.medoid == "nearest_to_centroid":
             cost = _squared_distances(candidates, centroid)
@@ -130,7 +140,7 @@ class EuclideanSpace:
             cost = _squared_distances(candidates, candidates.mean(axis=0, dtype=np.float64))
         else:
             cost = np.array([np.sqrt(_squared_distances(rows, c)).sum() for c in candidates])
-        return SuperInstance(members, int(shown[cost.argmin()]), centroid, len(shown), seed, path)
+        return SuperInstance(members, int(shown[cost.argmin()]), centroid, n_train, seed, path)
 
 
 def _squared_distances(rows: FloatArray, point: FloatArray) -> FloatArray:
