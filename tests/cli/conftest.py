@@ -33,6 +33,16 @@ def flowers(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def command() -> list[str]:
+    return COMMAND
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    return ENVIRONMENT
+
+
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -73,7 +73,6 @@ def test_data_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert "[red]" in text
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     width=st.integers(30, 200),
     height=st.integers(4, 60),

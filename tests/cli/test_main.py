@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cobras.cli import main
 
+Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 VERBS = ["ask", "run", "export", "demo"]
 
 
@@ -104,6 +106,20 @@ def test_data_that_changed_or_is_gone(
     assert "The data of s.cobras is gone: there is no" in capsys.readouterr().err
     Path("moved.txt").write_text(text)
     assert main(["export", "s.cobras", "--data", "moved.txt", "--out", "out.csv"]) == 0
+
+
+def test_a_change_that_only_the_full_comparison_finds_ends_the_conversation(
+    cobras: Runner, tmp_path: Path
+) -> None:
+    rows = [f"{k % 7}.5,{k % 11}.5" for k in range(5000)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *rows]))
+    assert cobras("ask", "t.csv", keys="y").returncode == 0
+    rows[2] = "1.25,3.25"
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *rows]))
+    done = cobras("ask", "t.csv", keys="n")
+    assert done.returncode == 2
+    assert "belongs to another table" in done.stderr
+    assert "Saved: " not in done.stdout
 
 
 def test_session_and_data_may_move_together(

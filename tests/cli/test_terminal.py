@@ -5,36 +5,44 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from cobras.data import read_dataset
 from cobras.session import Session
-from conftest import COMMAND, ENVIRONMENT
 
 pexpect = pytest.importorskip("pexpect")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX terminal")
 
 
-@contextmanager
-def terminal(data: Path, *options: str) -> Iterator[pexpect.spawn]:
-    child = pexpect.spawn(
-        COMMAND[0],
-        [*COMMAND[1:], "ask", str(data), *options],
-        env=ENVIRONMENT,
-        dimensions=(24, 80),
-        encoding="utf-8",
-        timeout=30,
-    )
-    child.delaybeforesend = None
-    try:
-        child.expect_exact("help")
-        yield child
-    finally:
-        child.close(force=True)
+Opener = Callable[..., AbstractContextManager["pexpect.spawn"]]
+
+
+@pytest.fixture
+def terminal(command: list[str], environment: dict[str, str]) -> Opener:
+    """Open `cobras ask` in a terminal and wait for the first question."""
+
+    @contextmanager
+    def opened(data: Path, *options: str, until: str = "help") -> Iterator[pexpect.spawn]:
+        child = pexpect.spawn(
+            command[0],
+            [*command[1:], "ask", str(data), *options],
+            env=environment,
+            dimensions=(24, 80),
+            encoding="utf-8",
+            timeout=30,
+        )
+        child.delaybeforesend = None
+        try:
+            child.expect_exact(until)
+            yield child
+        finally:
+            child.close(force=True)
+
+    return opened
 
 
 def answer(child: pexpect.spawn, *keys: str, says: str = "Saved: ") -> None:
@@ -49,7 +57,7 @@ def n_answers(data: Path) -> int:
         return session.n_answers
 
 
-def test_keys_undo_quit_and_resume(flowers: Path) -> None:
+def test_keys_undo_quit_and_resume(terminal: Opener, flowers: Path) -> None:
     with terminal(flowers, "--label", "species") as child:
         echo = child.before
         answer(child, "y", "n", " ", "\x1b[C", "\x1bOD")
@@ -73,11 +81,11 @@ def test_keys_undo_quit_and_resume(flowers: Path) -> None:
     assert n_answers(flowers) == 5
 
 
-def test_ctrl_c_restores_the_terminal(flowers: Path) -> None:
+def test_ctrl_c_restores_the_terminal(flowers: Path, command: list[str], environment: dict[str, str]) -> None:
     shell = pexpect.spawn(
-        "/bin/sh", env=ENVIRONMENT | {"PS1": "$ "}, encoding="utf-8", timeout=30, dimensions=(24, 80)
+        "/bin/sh", env=environment | {"PS1": "$ "}, encoding="utf-8", timeout=30, dimensions=(24, 80)
     )
-    command = " ".join(f"'{part}'" for part in [*COMMAND, "ask", str(flowers), "--label", "species"])
+    command = " ".join(f"'{part}'" for part in [*command, "ask", str(flowers), "--label", "species"])
     shell.sendline(command)
     shell.expect_exact("help")
     answer(shell, "y")
@@ -92,7 +100,7 @@ def test_ctrl_c_restores_the_terminal(flowers: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_polite_signals(flowers: Path, number: signal.Signals) -> None:
+def test_polite_signals(terminal: Opener, flowers: Path, number: signal.Signals) -> None:
     with terminal(flowers, "--label", "species") as child:
         answer(child, "y", "n")
         child.kill(number)
@@ -102,7 +110,7 @@ def test_polite_signals(flowers: Path, number: signal.Signals) -> None:
     assert n_answers(flowers) == 2
 
 
-def test_closed_terminal(flowers: Path) -> None:
+def test_closed_terminal(terminal: Opener, flowers: Path) -> None:
     with terminal(flowers, "--label", "species") as child:
         answer(child, "y", "n", "n")
         child.ptyproc.fileobj.close()
@@ -115,7 +123,7 @@ def test_closed_terminal(flowers: Path) -> None:
     assert n_answers(flowers) == 3
 
 
-def test_kill_and_resume(flowers: Path) -> None:
+def test_kill_and_resume(terminal: Opener, flowers: Path) -> None:
     with terminal(flowers, "--label", "species", "--seed", "1") as child:
         answer(child, "y", "n", "n")
         asked = child.before
@@ -132,12 +140,9 @@ def question(screen: str) -> str:
     return screen.split("Should these two")[-1].split("answers")[0]
 
 
-def test_two_terminals_on_one_session(flowers: Path) -> None:
-    with terminal(flowers, "--label", "species"):
-        second = pexpect.spawn(
-            COMMAND[0], [*COMMAND[1:], "ask", str(flowers)], env=ENVIRONMENT, encoding="utf-8", timeout=30
-        )
-        second.expect("error: flowers.cobras is open in another program")
+def test_two_terminals_on_one_session(terminal: Opener, flowers: Path) -> None:
+    busy = "error: flowers.cobras is open in another program"
+    X = read_dataset(flowers, label="species").X
+    with Session.open(flowers.with_suffix(".cobras"), X), terminal(flowers, until=busy) as second:
         second.expect(pexpect.EOF)
-        second.close()
-        assert second.exitstatus == 2
+    assert second.exitstatus == 2

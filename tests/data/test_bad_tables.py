@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cobras.data import read_dataset
@@ -122,7 +122,6 @@ def refusal(path: Path) -> str | None:
     return None
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     junk=st.binary(max_size=300),
     suffix=st.sampled_from([".csv", ".tsv", ".parquet", ".jsonl", ".json", ".npy"]),

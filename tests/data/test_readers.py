@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras.data import read_dataset, read_recipe
@@ -165,7 +165,6 @@ def frames(draw: st.DrawFn) -> pl.DataFrame:
     return pl.DataFrame({**columns, "sure feature": features})
 
 
-@settings(max_examples=150, deadline=None)
 @given(frame=frames(), data=st.data(), delimiter=st.sampled_from(",;\t|"))
 def test_what_is_written_comes_back(
     tmp_path_factory: pytest.TempPathFactory, frame: pl.DataFrame, data: st.DataObject, delimiter: str

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from cobras.data import Dataset
 
 EXAMPLE = "Example: cobras ask flowers.csv --label species"
 
@@ -50,50 +55,52 @@ def ask(
     Two rows are shown side by side: press y if they belong together, n if not, u if you cannot tell. Every answer
     is saved at once. The same command goes on where you stopped.
     """
-    from cobras.cli.source import load_for_asking, load_for_session
-    from cobras.exceptions import InvalidDataError
-
     check_budget(max_queries)
     options = method_options(method, n_super_instances)
-    if path.suffix == ".cobras":
-        if session is not None or label or id or drop:
-            raise InvalidDataError(
-                f"{path.name} is a session file, which says all about its data; add no options for it."
-            )
-        file, dataset, data = path, load_for_session(path, None), None
-    else:
-        file, data = session or path.with_suffix(".cobras"), path
-        dataset = load_for_asking(file, path, label, id, drop or [])
-    converse(dataset, file, data, max_queries, method=method, random_state=seed, **options)
+    is_session = path.suffix == ".cobras"
+    if is_session and (session is not None or label or id or drop):
+        from cobras.exceptions import InvalidDataError
+
+        raise InvalidDataError(
+            f"{path.name} is a session file, which says all about its data; add no options for it."
+        )
+    file = path if is_session else session or path.with_suffix(".cobras")
+
+    def load() -> Dataset:
+        from cobras.cli.source import load_for_asking, load_for_session
+
+        if is_session:
+            return load_for_session(path, None)
+        return load_for_asking(file, path, label, id, drop or [])
+
+    data = None if is_session else path
+    converse(load, file, data, max_queries, method=method, random_state=seed, **options)
 
 
 def converse(
-    dataset: Any,
-    file: Path,
-    data: Path | None,
-    max_queries: int | None,
-    *,
-    method: str | None = None,
-    **options: Any,
+    load: Callable[[], Dataset], file: Path, data: Path | None, max_queries: int | None, **options: Any
 ) -> None:
     """Open or resume the session of a data set and ask until the end."""
-    from rich.console import Group
-    from rich.text import Text
-
-    from cobras.cli.keys import open_keys
-    from cobras.cli.loop import AskLoop, counted, make_console
-    from cobras.cli.source import keep_source
-    from cobras.session import Session
+    from cobras.cli.screen import counted, make_console, near, waiting
 
     console = make_console()
-    with Session.open(file, dataset.X, method=method, **options) as session:
-        if data is not None or session.get_note("recipe") is None:
-            keep_source(session, dataset, data)
+    with ExitStack() as stack:
+        with waiting(console, f"Reading {data or file} ..."):
+            from cobras.cli.keys import open_keys
+            from cobras.cli.loop import AskLoop
+            from cobras.cli.source import keep_source
+            from cobras.session import Session
+
+            dataset = load()
+            session = stack.enter_context(Session.open(file, dataset.X, **options))
+            if data is not None or session.get_note("recipe") is None:
+                keep_source(session, dataset, data)
+            session.ask()  # the first split is the longest
         if session.n_answers:
-            opening = Text(f"Resumed: {counted(session.n_answers, 'answer')} in {file}.")
+            opening = f"Resumed: {counted(session.n_answers, 'answer')} in {near(file)}."
         else:
-            opening = Text("\n").join([*map(Text, dataset.notes), Text(f"Answers are saved in {file}.")])
-        AskLoop(dataset, session, console, open_keys(), file, max_queries).run(Group(opening))
+            opening = "\n".join([*dataset.notes, f"Answers are saved in {near(file)}."])
+        AskLoop(dataset, session, console, open_keys(), file, max_queries).run(opening)
 
 
 def check_budget(max_queries: int | None) -> None:

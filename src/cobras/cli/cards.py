@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.color import Color
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from cobras.cli.glyphs import Glyphs
+from cobras.cli.screen import counted
 from cobras.data import Dataset, Picture, Row
 from cobras.types import FloatArray, Pair
 
@@ -84,35 +85,42 @@ def _title(dataset: Dataset, i: int) -> str:
 def _rows(
     titles: tuple[str, str], lines: list[Line], glyphs: Glyphs, width: int, height: int
 ) -> RenderableType:
-    texts = [text for line in lines for text in (line.left, line.right)]
-    longest = max(12, *map(cell_len, texts), *map(cell_len, titles))
-    values = min(longest, max(8, (width - width // 3 - BAR - 6) // 2))
-    names = min(max(cell_len(line.column) for line in lines), max(8, width - 2 * values - BAR - 6))
-    # Long texts may take several lines as long as everything fits.
-    for depth in (6, 4, 3, 2, 1):
-        n_lines = 1 + sum(min(depth, _depth(line, values)) for line in lines)
-        if n_lines <= height:
+    names, values = _widths(titles, lines, width)
+    # Long texts may take several lines, fewer when the table does not fit.
+    for depth in (6, 4, 3):
+        depths = [min(depth, _depth(line, values)) for line in lines]
+        if 1 + sum(depths) <= height:
+            shown = lines
             break
-    shown = lines if n_lines <= height else lines[: max(1, height - 2)]
+    else:
+        depth = 3 if height >= 12 else 1
+        ends = np.cumsum([min(depth, _depth(line, values)) for line in lines])
+        shown = lines[: max(1, int((ends <= height - 2).sum()))]
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=names, no_wrap=True, overflow="ellipsis")
+    grid.add_column(width=names, no_wrap=True)
     grid.add_column(width=values)
     grid.add_column(width=values)
     grid.add_column(width=BAR)
-    grid.add_row(
-        "", *(Text(_cut(t, values, 1, glyphs), "bold underline") for t in titles), Text("apart", "dim")
-    )
+    heads = (Text(_cut(title, values, 1, glyphs), "bold underline") for title in titles)
+    grid.add_row("", *heads, Text("apart", "dim"))
     for line in shown:
-        apart = line.difference >= NOTABLE
-        cells = (
-            Text(_cut(t, values, depth, glyphs), "bold" if apart else "") for t in (line.left, line.right)
-        )
+        style = "bold" if line.difference >= NOTABLE else ""
+        cells = (Text(_cut(text, values, depth, glyphs), style) for text in (line.left, line.right))
         grid.add_row(Text(_cut(line.column, names, 1, glyphs)), *cells, Text(_mark(line, glyphs)))
     if rest := lines[len(shown) :]:
         what = "alike" if rest[0].difference == 0 else "less far apart"
-        more = f"{glyphs.more} {len(rest)} more columns, {what}"
+        more = f"{glyphs.more} {counted(len(rest), 'more column')}, {what}"
         return Group(grid, Text(more, "dim", no_wrap=True, overflow="crop"))
     return grid
+
+
+def _widths(titles: tuple[str, str], lines: list[Line], width: int) -> tuple[int, int]:
+    """Cells for the names of the columns and for a value; what one does not need, the other gets."""
+    free = width - BAR - 6
+    texts = [*titles, *(text for line in lines for text in (line.left, line.right))]
+    name, value = max(4, *(cell_len(line.column) for line in lines)), max(12, *map(cell_len, texts))
+    values = max(4, min(value, (free - min(name, width // 3)) // 2))
+    return max(4, min(name, free - 2 * values)), values
 
 
 def _depth(line: Line, width: int) -> int:
@@ -187,8 +195,3 @@ def _stretched(pixels: FloatArray, rows: int, columns: int) -> FloatArray:
         weight = (at - below).reshape((-1, 1) if axis == 0 else (1, -1))
         pixels = pixels.take(below, axis) * (1 - weight) + pixels.take(above, axis) * weight
     return np.clip(pixels, 0.0, 1.0)
-
-
-def height_of(console: Console, *parts: RenderableType) -> int:
-    """How many lines the parts take on this console."""
-    return sum(len(console.render_lines(part, pad=False)) for part in parts)

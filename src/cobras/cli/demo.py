@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from cobras.data import Dataset
 
 EXAMPLE = "Example: cobras demo --session /tmp/digits.cobras"
 
@@ -21,7 +24,12 @@ def demo(
 ) -> None:
     """Try it on handwritten digits, without a file of your own."""
     from cobras.cli.ask import check_budget, converse
-    from cobras.data import load_demo
 
     check_budget(max_queries)
-    converse(load_demo(), session, None, max_queries, random_state=seed)
+    converse(_load, session, None, max_queries, random_state=seed)
+
+
+def _load() -> Dataset:
+    from cobras.data import load_demo
+
+    return load_demo()

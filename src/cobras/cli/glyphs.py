@@ -18,14 +18,13 @@ class Glyphs:
     missing: str
     differ: str
     alike: str
-    rule: str
     bar: str
     shades: str
     blocks: bool
 
 
-UNICODE = Glyphs("·", "…", "✓", "–", "≠", "=", "─", " ▏▎▍▌▋▊▉█", " ░▒▓█", True)
-ASCII = Glyphs("|", "...", "ok:", "-", "!=", "=", "-", "  #", " .:-=+*#%@", False)
+UNICODE = Glyphs("·", "…", "✓", "–", "≠", "=", " ▏▎▍▌▋▊▉█", " ░▒▓█", True)
+ASCII = Glyphs("|", "...", "ok:", "-", "!=", "=", "  #", " .:-=+*#%@", False)
 
 
 def glyphs_for(encoding: str) -> Glyphs:

@@ -17,11 +17,12 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from cobras.cli.cards import height_of, render_pair
+from cobras.cli.cards import render_pair
 from cobras.cli.glyphs import glyphs_for
 from cobras.cli.keys import END, REDRAW, Keys
+from cobras.cli.screen import counted, height_of, near
 from cobras.data import Dataset
-from cobras.exceptions import CobrasError
+from cobras.exceptions import CobrasError, DataChangedError, SessionFileError
 from cobras.progress import Progress
 from cobras.session import Session
 from cobras.types import Answer, Pair
@@ -86,11 +87,11 @@ class AskLoop:
         self.redraws = keys.live and console.is_terminal
         self.progress: Progress | None = None
 
-    def run(self, opening: RenderableType) -> None:
+    def run(self, opening: str) -> None:
         """Talk; the last line says where everything is, however the talk ends."""
         with _hangups(), self.keys:
             try:
-                self._talk(opening)
+                self._talk(Text(opening))
             finally:
                 with contextlib.suppress(OSError):  # the terminal may be gone
                     self._farewell()
@@ -124,6 +125,8 @@ class AskLoop:
                 return self._done(f"Taken back: {self._words(self.session.undo().answer)}.")
             if key in ("r", "R", "Z"):
                 return self._done(f"Brought back: {self._words(self.session.redo().answer)}.")
+        except (DataChangedError, SessionFileError):
+            raise  # going on would be pointless: no answer can be kept
         except CobrasError as error:
             return Text(str(error))
         if key == "?":
@@ -184,7 +187,7 @@ class AskLoop:
         return Text("  ").join(Text.assemble("[", (key, "bold"), f"] {word}") for key, word in shown)
 
     def _farewell(self) -> None:
-        name = shlex.quote(_near(self.file))
+        name = shlex.quote(near(self.file))
         told = f"Saved in {name}"
         if self.progress is not None:
             now = self.session.n_answers
@@ -193,32 +196,6 @@ class AskLoop:
         self.console.print(
             f"{told}. To export: cobras export {name} --out {out}", soft_wrap=True, markup=False
         )
-
-
-def counted(number: int, word: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "answer"), counted(2, "answer"), counted(0, "query")
-    ('1 answer', '2 answers', '0 queries')
-    """
-    many = f"{word[:-1]}ies" if word.endswith("ry") else f"{word}s"
-    return f"{number} {word if number == 1 else many}"
-
-
-def make_console() -> Console:
-    """Standard output; what its encoding cannot hold is replaced, not fatal."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
-    return Console(highlight=False, emoji=False, markup=False)
-
-
-def _near(path: Path) -> str:
-    """The shorter of the path as given and the path from here."""
-    with contextlib.suppress(ValueError):
-        return str(path.absolute().relative_to(Path.cwd()))
-    return str(path)
 
 
 @contextlib.contextmanager

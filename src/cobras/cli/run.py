@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,9 +89,10 @@ def ari_per_query(session: Session, truth: Any) -> list[float]:
     scores: list[float] = []
     before = None
     for partition in session.partitions:
-        same = before is not None and (partition is before or (partition.labels == before.labels).all())
-        scores.append(scores[-1] if same else float(adjusted_rand_score(truth, partition.labels)))
-        before = partition
+        labels = partition.labels
+        same = before is not None and (labels == before).all()
+        scores.append(scores[-1] if same else float(adjusted_rand_score(truth, labels)))
+        before = labels
     return scores
 
 
@@ -112,22 +114,25 @@ def _truth(dataset: Dataset, label: str) -> Any:
 def _progress(max_queries: int) -> Iterator[Callable[[Session], bool]]:
     """The condition to stop at, which also draws a bar on standard error once two seconds have gone by."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console, begin = Console(stderr=True), time.monotonic()
-    columns = (TextColumn("queries"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    columns = (TextColumn("queries"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     task = bar.add_task("", total=max_queries)
+    timer = threading.Timer(2, bar.start)  # by the clock: the first split may take longest
+    timer.daemon = True
+    timer.start()
 
     def full(session: Session) -> bool:
-        if time.monotonic() - begin > 2:
-            bar.start()
-            bar.update(task, completed=session.n_answers)
+        bar.update(task, completed=session.n_answers)
         return session.n_answers >= max_queries
 
     try:
         yield full
     finally:
+        timer.cancel()
+        timer.join()
         bar.stop()
 
 
@@ -135,7 +140,7 @@ def _print(dataset: Dataset, report: dict[str, Any]) -> None:
     from rich.table import Table
 
     from cobras.cli.glyphs import glyphs_for
-    from cobras.cli.loop import counted, make_console
+    from cobras.cli.screen import counted, make_console
 
     console = make_console()
     full = glyphs_for(console.encoding).bar[-1]

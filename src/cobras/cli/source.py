@@ -55,10 +55,10 @@ def _notes(file: Path) -> tuple[str | None, dict[str, Any] | None]:
 
 def _found(file: Path, source: str | None) -> Path:
     if source is None:
-        raise InvalidDataError(f"{file} does not say where its data is; add --data PATH.")
+        raise InvalidDataError(f"{file} does not say where its data is; give the path of the data as well.")
     for path in (Path(source), file.absolute().parent / Path(source).name):  # both may have moved together
         if path.is_file():
             return path
     raise InvalidDataError(
-        f"The data of {file} is gone: there is no {source}. Add --data PATH if it has moved."
+        f"The data of {file} is gone: there is no {source}. Give its path if it has moved."
     )

@@ -90,6 +90,9 @@ def _as_pairs(pairs: Any, name: str, n: int) -> IndexArray:
     outside = array[(array < 0) | (array >= n)]
     if outside.size:
         raise InvalidDataError(f"{name} names row {outside[0]}, but rows go from 0 to {n - 1}.")
+    itself = array[array[:, 0] == array[:, 1]]
+    if itself.size:
+        raise InvalidDataError(f"{name} pairs row {itself[0, 0]} with itself. Leave such pairs out.")
     return array.astype(np.int64)
 
 
