@@ -413,6 +413,8 @@ def test_a_change_outside_the_sampled_rows_is_found_before_an_answer_is_written(
     with Session.open(tmp_path / "s.cobras", changed) as s:
         with pytest.raises(DataChangedError, match="belongs to another table"):
             s.tell(True, s.ask())
+        with pytest.raises(DataChangedError):
+            s.verify()
         assert s.n_answers == 1
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from cobras.history import Record
 from cobras.types import Answer, LabelArray
@@ -50,6 +49,8 @@ def stable_share(before: LabelArray, now: LabelArray) -> float:
     >>> stable_share(np.array([0, 0, 1, 1], np.int32), np.array([1, 1, 1, 0], np.int32))
     0.75
     """
+    from scipy.optimize import linear_sum_assignment  # not before it is needed: its import takes a while
+
     n_before, n_now = int(before.max()) + 1, int(now.max()) + 1
     overlap = np.bincount(before.astype(np.int64) * n_now + now, minlength=n_before * n_now)
     overlap = overlap.reshape(n_before, n_now)

@@ -335,6 +335,11 @@ class Session:
         """A value kept with the session, or None."""
         return self._notes.get(key) if self._file is None else self._file.get_note(key)
 
+    def verify(self) -> None:
+        """Make sure that every row is as it was when the session was made; an answer does so by itself."""
+        if self._file is not None:
+            self._file.verify()
+
     def close(self) -> None:
         """Release the session file, if there is one."""
         if self._file is not None:

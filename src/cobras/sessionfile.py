@@ -70,13 +70,17 @@ class SessionFile:
         """All events so far."""
         return self._journal.events()
 
-    def append(self, event: Event) -> None:
-        """Write one event, once the data is known to be the right one; it is on disk when this returns."""
+    def verify(self) -> None:
+        """Wait until all rows have been read, and raise if they are not those of the session."""
         if self._expected is not None:
             self._wait()
             if self._found != self._expected:
                 raise self._other_data()
             self._expected = None
+
+    def append(self, event: Event) -> None:
+        """Write one event, once the data is known to be the right one; it is on disk when this returns."""
+        self.verify()
         self._journal.append(event)
 
     def set_notes(self, values: dict[str, Any]) -> None:

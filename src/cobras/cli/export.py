@@ -41,6 +41,7 @@ def export(
 
     dataset = load_for_session(session, data)
     with Session.open(session, dataset.X) as opened:
+        opened.verify()
         labels, names, ids = opened.labels_, opened.names, dataset.ids.tolist()
         if out is not None:
             export_labels(dataset.frame, labels, names, out)
