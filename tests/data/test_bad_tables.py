@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -72,14 +73,20 @@ def test_no_file_a_folder_a_device_and_foreign_suffixes(tmp_path: Path) -> None:
         read_dataset(tmp_path / "t.xlsx")
 
 
-def test_file_that_may_not_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("a\n1\n")
-    path.chmod(0)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user may read everything")
-    with pytest.raises(InvalidDataError, match="Permission denied"):
-        read_dataset(path)
+def test_file_that_may_not_be_read() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # not tmp_path, which only its owner may enter
+        Path(folder).chmod(0o755)
+        path = Path(folder, "t.csv")
+        path.write_text("a\n1\n")
+        path.chmod(0)
+        user = os.geteuid()
+        try:
+            if user == 0:
+                os.seteuid(65534)  # root may read everything
+            with pytest.raises(InvalidDataError, match="Permission denied"):
+                read_dataset(path)
+        finally:
+            os.seteuid(user)
 
 
 @pytest.mark.parametrize(

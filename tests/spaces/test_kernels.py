@@ -139,6 +139,16 @@ def test_extreme_values_are_told_apart(
     assert len(fit(X, 7).centers) == 2
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_largest_numbers_do_not_overflow(dtype: type[np.floating]) -> None:
+    rng, largest = np.random.default_rng(0), np.finfo(dtype).max
+    for trial in range(300 * SOAK):
+        X = rng.choice(np.array([0, 1, largest, -largest, 0.99999 * largest, -largest / 3], dtype), (5, 2))
+        centers = fit(X, 2, trial, n_init=2).centers
+        assert len(centers) == min(2, len(np.unique(X, axis=0)))
+        assert np.isfinite(centers).all()
+
+
 @pytest.mark.parametrize("n", [1, 2, 100, LARGE])
 def test_equal_rows_are_one_group(n: int) -> None:
     labels, centers, inertia = fit(np.full((n, 3), 0.1), 5)
