@@ -95,7 +95,7 @@ def _connect(
         best = int(distance.argmin())
         i, j = inside[best], outside[nearest[best]]
         d = float(((X[i].astype(np.float64) - X[j]) ** 2).sum())
-        edges.append((i, j, max(np.exp(-scale * d / max(width[i], width[j])), SMALLEST)))
+        edges.append((i, j, max(0, np.exp(-scale * d / max(width[i], width[j], d)))))
         piece[inside] = piece[j]
         n_pieces -= 1
     if not edges:

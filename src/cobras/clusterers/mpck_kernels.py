@@ -119,6 +119,45 @@ def assign(
     return n_changed
 
 
+@kernel("contract", "reassoc")
+def assign_components(
+    Z: Array, centers: Array, offset: Array, reach: Array, penalty: Any, links: Any, labels: Array, near: Array
+) -> int:
+    """Move whole must-link components where that lowers J, in place: row by row, their links would hold them."""
+    k, single, n_moved = centers.shape[0], Z.shape[0] == 1, 0
+    for i in links.rows:
+        c = links.component[i]
+        rows = links.members[links.first[c] : links.first[c + 1]]
+        if len(rows) == 1 or rows[0] != i:
+            continue
+        cost, now = np.zeros(k), 0.0
+        for at, x in enumerate(rows):
+            for h in range(k):
+                part = square(Z[0 if single else h, x], centers[h]) + offset[h]
+                cost[h] += part
+                now += part if h == labels[x] else 0.0
+            for y in rows[:at]:
+                if labels[y] != labels[x]:
+                    now += 0.5 * penalty.must_link * (
+                        _length(Z, 0 if single else labels[x], x, y, penalty)
+                        + _length(Z, 0 if single else labels[y], x, y, penalty)
+                    )
+            for a in range(links.first_apart[c], links.first_apart[c + 1]):
+                b = links.apart[a]
+                for y in links.members[links.first[b] : links.first[b + 1]]:
+                    h = labels[y]
+                    part = penalty.cannot_link * (reach[h] - _length(Z, 0 if single else h, x, y, penalty))
+                    cost[h] += part
+                    now += part if h == labels[x] else 0.0
+        best = np.argmin(cost)
+        if cost[best] < now - 1e-12 * abs(now):
+            for x in rows:
+                n_moved += labels[x] != best
+                labels[x] = best
+                near[x] = square(Z[0 if single else best, x], centers[best])
+    return n_moved
+
+
 @kernel()
 def _length(Z: Array, g: int, i: int, j: int, penalty: Any) -> float:
     return square(Z[g, i], Z[g, j]) if penalty.scaled else 1.0

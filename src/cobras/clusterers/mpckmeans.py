@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cobras.clusterers.closure import close
-from cobras.clusterers.mpck_kernels import Links, Penalty, assign, means, price, violated
+from cobras.clusterers.mpck_kernels import Links, Penalty, assign, assign_components, means, price, violated
 from cobras.clusterers.mpck_metrics import DiagonalMetric, FullMetric, Metric
 from cobras.clusterers.seeding import start, warm_start
 from cobras.exceptions import InvalidDataError
@@ -52,7 +52,7 @@ class Descent:
         self.X, self.links, self.penalty, self.metric = X, links, penalty, metric
         self.centers, self.labels = centers, labels
         self.counts, self.waited = np.zeros((2, len(centers)), dtype=np.int64)
-        self.near = np.zeros(len(X))
+        self.near = np.zeros(len(X)); self.components = True
         self.path: list[float] = []
         self._measure()
 
@@ -78,6 +78,10 @@ class Descent:
             self.labels,
             self.near,
         )
+        if self.components:
+            n_moved += assign_components(
+                self.Z, centers, self.offset, self.reach, self.penalty, self.links, self.labels, self.near
+            )
         J = self.near.sum() + self.offset[self.labels].sum() + self._violations()
         self.path.append(float(J))
         return n_moved

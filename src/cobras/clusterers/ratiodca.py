@@ -77,8 +77,8 @@ class CutProblem:
         """From the upper triangle of a sparse matrix and pairs of vertices that shall be apart."""
         upper = sp.coo_array(sp.triu(W, 1))
         pairs = np.empty((0, 2)) if apart is None else apart
-        left, right = np.ascontiguousarray(pairs.T, dtype=np.int32)
-        tail, head = (index.astype(np.int32) for index in upper.coords)
+        left, right = np.ascontiguousarray(pairs.T, dtype=np.uint32)
+        tail, head = (index.astype(np.uint32) for index in upper.coords)
         return cls(tail, head, upper.data.astype(np.float64), volume.astype(np.float64), left, right)
 
     @cached_property
@@ -87,6 +87,11 @@ class CutProblem:
         n = len(self.volume)
         degree = np.bincount(self.tail, self.weight, n) + np.bincount(self.head, self.weight, n)
         return np.where(degree > 0, degree, max(float(degree.mean()), 1e-300))
+
+    @cached_property
+    def start(self) -> IndexArray:
+        """Where the edges of each vertex begin; they lie in the order of their tails."""
+        return np.searchsorted(self.tail, np.arange(len(self.volume) + 1))
 
     def cut(self, side: BoolArray) -> Cut:
         """The value and violations of a set; it and the rest must not be empty."""
@@ -227,65 +232,69 @@ def cut_off(z: Array, mass: Array, reach: float, u: Array) -> float:
 
 
 @kernel()
+def residual(h: Array, start: Array, head: Array, weight: Array, dual: Array, z: Array) -> None:
+    """Write to z what h leaves after the flow `dual` along the edges."""
+    z[:] = h
+    for i in range(len(h)):
+        for e in range(start[i], start[i + 1]):
+            flow = weight[e] * dual[e]
+            z[i] -= flow
+            z[head[e]] += flow
+
+
+@kernel()
 def inner(
     h: Array,
     reach: float,
-    tail: Array,
+    start: Array,
     head: Array,
     weight: Array,
     mass: Array,
     dual: Array,
     max_iter: int,
-    accuracy: float,
-) -> tuple[Array, float, float, int]:
+) -> tuple[Array, float, float]:
     """FISTA on the dual of: minimise TV(u) + reach (max u - min u) - <h, u> where sum(mass u^2) <= 1.
 
     `dual` in [-1, 1], one per edge in units of its weight, is the start and is overwritten. Returns u before it is
-    divided by its norm, the norm (minus the dual value), the primal value of u / norm, and the iterations done.
+    divided by its norm, the primal value of u / norm, and the dual value, minus the norm.
     """
-    n, m = len(h), len(tail)
+    n = len(h)
     u, z = np.empty(n), np.empty(n)
     ahead = dual.copy()
     momentum = 1.0
     least = NOTHING * NOTHING * np.sum(h * h / mass)
     iteration = 0
     while True:
-        if iteration % CHECK == 0 or iteration == max_iter:
-            z[:] = h
-            for e in range(m):
-                flow = weight[e] * dual[e]
-                z[tail[e]] -= flow
-                z[head[e]] += flow
-            norm = cut_off(z, mass, reach, u)
+        if iteration % CHECK == 0 or iteration >= max_iter:
+            residual(h, start, head, weight, dual, z)
+            squared = cut_off(z, mass, reach, u)
             gap = 0.0
-            for e in range(m):
-                d = u[tail[e]] - u[head[e]]
-                gap += weight[e] * (abs(d) - dual[e] * d)
-            if norm <= least or gap <= accuracy * norm or iteration == max_iter:
-                root = np.sqrt(norm)
-                return u, root, (gap - norm) / root if norm > 0.0 else 0.0, iteration
-            z[:] = h
-            for e in range(m):
-                flow = weight[e] * ahead[e]
-                z[tail[e]] -= flow
-                z[head[e]] += flow
+            for i in range(n):
+                for e in range(start[i], start[i + 1]):
+                    d = u[i] - u[head[e]]
+                    gap += weight[e] * (abs(d) - dual[e] * d)
+            if squared <= least or gap <= ACCURACY * squared or iteration >= max_iter:
+                norm = np.sqrt(squared)
+                return u, (gap - squared) / max(norm, 1e-300), -norm
+            residual(h, start, head, weight, ahead, z)
         cut_off(z, mass, reach, u)
         following = 0.5 + np.sqrt(0.25 + momentum * momentum)
         factor = (momentum - 1.0) / following
-        momentum = following
         z[:] = h
         uphill = 0.0
-        for e in range(m):
-            i, j, before, at = tail[e], head[e], dual[e], ahead[e]
-            after = min(max(at + 0.5 * (u[i] - u[j]), -1.0), 1.0)
-            uphill += weight[e] * (at - after) * (after - before)
-            dual[e] = after
-            at = after + factor * (after - before)
-            ahead[e] = at
-            z[i] -= weight[e] * at
-            z[j] += weight[e] * at
-        if uphill > 0.0:
-            momentum = 1.0
+        for i in range(n):
+            u_i, out = u[i], 0.0
+            for e in range(start[i], start[i + 1]):
+                j, before, at, w = head[e], dual[e], ahead[e], weight[e]
+                after = min(max(at + 0.5 * (u_i - u[j]), -1.0), 1.0)
+                uphill += w * (at - after) * (after - before)
+                dual[e] = after
+                at = after + factor * (after - before)
+                ahead[e] = at
+                out += w * at
+                z[j] += w * at
+            z[i] -= out
+        momentum = 1.0 if uphill > 0.0 else following
         iteration += 1
 
 
@@ -294,6 +303,8 @@ def ratio_dca(
     f: Array,
     gamma: float,
     max_inner: int,
+    rounding: bool,
+    start: Array,
     tail: Array,
     head: Array,
     weight: Array,
@@ -309,27 +320,30 @@ def ratio_dca(
     value = functional(f, gamma, tail, head, weight, volume, left, right)
     values = [value]
     dual = np.zeros(len(tail))
-    limit, n_decreases = min(FIRST_ITERATIONS, max_inner), 0
+    limit, done, n_decreases = min(FIRST_ITERATIONS, max_inner), 0, 0
     while value > 0.0:
         h = value * balance(f, volume)
         for c in range(len(left)):
             slope = gamma * np.sign(f[left[c]] - f[right[c]])
             h[left[c]] += slope
             h[right[c]] -= slope
-        reach = gamma * len(left)
-        u, norm, _, _ = inner(h, reach, tail, head, weight, mass, dual, limit, ACCURACY)
-        if norm <= NOTHING * np.sqrt(np.sum(h * h / mass)) or u.max() == u.min():
+        u, _, dual_value = inner(h, gamma * len(left), start, head, weight, mass, dual, limit - done)
+        if -dual_value <= NOTHING * np.sqrt(np.sum(h * h / mass)) or u.max() == u.min():
             break
-        u /= norm
+        if rounding:
+            rank, n_low = best_threshold(u, gamma, tail, head, weight, volume, left, right)
+            for i in range(len(u)): u[i] = 1.0 if rank[i] >= n_low else 0.0
         lower = functional(u, gamma, tail, head, weight, volume, left, right)
         if lower < value:
-            f, value = u, lower
+            f, value = u / np.sqrt(np.sum(mass * u * u)), lower
             values.append(value)
             n_decreases += 1
+            done = 0
             if n_decreases % PATIENCE == 0:
                 limit = min(2 * limit, max_inner)
         elif limit >= max_inner:
             break
         else:
+            done = limit
             limit, n_decreases = min(2 * limit, max_inner), 0
     return f, np.array(values)

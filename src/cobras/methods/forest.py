@@ -20,9 +20,7 @@ from cobras.types import FloatArray, IndexArray
 Forest = Literal["lean", "sklearn"]
 
 
-def leaves(
-    X: FloatArray, labels: IndexArray, n_trees: int, seed: int, forest: Forest = "lean"
-) -> IndexArray:
+def leaves(X: FloatArray, labels: IndexArray, n_trees: int, seed: int, forest: Forest = "lean") -> IndexArray:
     """The leaf of every row in every tree; no two trees share a leaf number.
 
     Parameters
@@ -51,8 +49,7 @@ def leaves(
     scaled = ((X - low) / np.where(span > 0, span, 1)).astype(np.float32)
     if forest == "lean":
         columns = np.ascontiguousarray(scaled.T)
-        order = columns.argsort(axis=1, kind="stable").astype(np.int32)
-        return _grow(columns, columns.view(np.int32), order, labels.astype(np.int64), n_trees, seed)
+        return _grow(columns, columns.view(np.int32), labels.astype(np.int64), n_trees, seed)
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(n_trees, n_jobs=1, random_state=seed).fit(scaled, labels)
@@ -88,9 +85,7 @@ def _random(state: IndexArray, below: int) -> int:
 
 
 @kernel()
-def _grow(
-    columns: FloatArray, bits: IndexArray, order: IndexArray, labels: IndexArray, n_trees: int, seed: int
-) -> IndexArray:
+def _grow(columns: FloatArray, bits: IndexArray, labels: IndexArray, n_trees: int, seed: int) -> IndexArray:
     """Grow trees on bootstrap samples; all rows, drawn or not, are sorted into the leaves."""
     d, n = columns.shape
     found = np.empty((n, n_trees), np.int32)
@@ -98,8 +93,8 @@ def _grow(
     total, left = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
     state = np.array([seed], np.uint64)
     features = np.arange(d)
-    rows, times, keys = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
-    inside, stack = np.zeros(n, np.bool_), np.empty((n + 1, 2), np.int64)
+    rows, times, keys = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    stack = np.empty((n + 1, 2), np.int64)
     n_leaves = 0
     for tree in range(n_trees):
         times[:] = 0
@@ -112,7 +107,7 @@ def _grow(
             depth -= 1
             start, stop = stack[depth, 0], stack[depth, 1]
             feature, threshold = _best_split(
-                columns, bits, order, labels, times, rows[start:stop], features, state, inside, keys, total, left
+                columns, bits, labels, times, rows[start:stop], features, state, keys, total, left
             )
             if feature < 0:
                 for at in range(start, stop):
@@ -136,13 +131,11 @@ def _grow(
 def _best_split(
     columns: FloatArray,
     bits: IndexArray,
-    order: IndexArray,
     labels: IndexArray,
     times: IndexArray,
     rows: IndexArray,
     features: IndexArray,
     state: IndexArray,
-    inside: IndexArray,
     keys: IndexArray,
     total: IndexArray,
     left: IndexArray,
@@ -156,9 +149,6 @@ def _best_split(
     best_feature, best_threshold, best = -1, 0.0, -1.0
     if total.max() == size:
         return best_feature, best_threshold
-    large = 8 * len(rows) > len(times)  # then looking through all rows in order is faster than sorting
-    for i in rows:
-        inside[i] = large and times[i] > 0
     visited, wanted = 0, max(1, int(np.sqrt(d)))
     while visited < d and (visited < wanted or best_feature < 0):
         at = visited + _random(state, d - visited)
@@ -166,13 +156,12 @@ def _best_split(
         f = features[visited]
         visited += 1
         m = 0
-        for i in order[f] if large else rows:  # non-negative floats sort like their bits; the row rides along
-            if inside[i] if large else times[i] > 0:
+        for i in rows:  # non-negative floats sort like their bits; the row rides along in the lower half
+            if times[i] > 0:
                 keys[m] = (np.int64(bits[f, i]) << 32) | i
                 m += 1
         drawn = keys[:m]
-        if not large:
-            drawn.sort()
+        drawn.sort()
         left[:] = 0
         n_left, squares_left, squares_right = 0, 0, 0
         for count in total:
@@ -189,6 +178,4 @@ def _best_split(
                 if gain > best:
                     best, best_feature = gain, f
                     best_threshold = 0.5 * (np.float64(columns[f, i]) + np.float64(columns[f, j]))
-    for i in rows:
-        inside[i] = False
     return best_feature, best_threshold

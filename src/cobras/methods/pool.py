@@ -1,17 +1,17 @@
 """The pool of COBS: clusterings by several algorithms under many settings, made before the first question.
 
-K-means, DBSCAN and spectral clustering on a k-nearest-neighbour and on a Gaussian graph (Van Craenendonck and Blockeel,
-2017). The paper's grids could not be consulted, so each of their numbers is a field of `Grid`. Where an algorithm leaves
-a choice, scikit-learn's is followed: minPts counts the row itself, a border row joins the first cluster that reaches it
-(clusters in the order of their first core row), graphs have no loops, embeddings are those of the normalised Laplacian.
-Three departures:
+K-means, DBSCAN and spectral clustering on a nearest-neighbour and on a Gaussian graph (Van Craenendonck and
+Blockeel, 2017). The paper's grids could not be consulted, so each of their numbers is a field of `Grid`. Where an
+algorithm leaves a choice, scikit-learn's is followed: minPts counts the row itself, a border row joins the first
+cluster that reaches it (clusters in the order of their first core row), graphs have no loops, and k-means runs on
+the eigenvectors of the random walk. Three departures:
 
 - neighbours do not include the row itself, and of a disconnected graph the largest components come first: their
-  indicators are eigenvectors, and removing them from the operator leaves well-posed problems to the eigensolver;
+  indicators are eigenvectors, and without them the eigensolver is left with well-posed problems;
 - the Gaussian graph is normalised on a logarithmic scale, so that no sigma makes it underflow;
 - above `max_rows` rows the pool is made on a sample, and each other row follows the nearest row of the sample.
 
-Memory: two float32 matrices (n, n), shared by all processes, and two more in each; time O(n²) per eps and per sigma.
+Two float32 matrices (n, n) are shared by all processes, each of which needs two more; O(n²) time per eps and sigma.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def build_pool(
     Examples
     --------
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
-    >>> pool = build_pool(X, 0, Grid(k_max=2, n_eps=2, max_min_points=2, n_sigma=1))
-    >>> pool.labels.tolist(), pool.sources[0], pool.n_duplicates
-    ([[0, 0, 1, 1], [0, 0, 0, 0]], 'k-means k=2', 4)
+    >>> pool = build_pool(X, 0, Grid(k_max=2, n_eps=2, max_min_points=2, max_neighbors=1, n_sigma=1))
+    >>> pool.labels.tolist(), pool.sources, pool.n_duplicates
+    ([[0, 0, 1, 1], [0, 0, 0, 0]], ('k-means k=2', 'DBSCAN eps=1 min_points=2'), 2)
     """
     path = None if cache_dir is None else _cache_file(Path(cache_dir), X, seed, grid)
     if path is not None and (kept := _load(path, len(X))) is not None:
@@ -172,7 +172,7 @@ def _run(job: Job, tables: Tables, grid: Grid, rng: np.random.Generator) -> list
 
 
 @kernel()
-def dbscan(distances: Array, eps: float, min_points: Array) -> Array:
+def dbscan(distances: Array, eps: Array, min_points: Array) -> Array:
     """
     Cluster once for every number of points, ascending; a label is the first core row of its cluster, noise is -1.
 
@@ -181,7 +181,8 @@ def dbscan(distances: Array, eps: float, min_points: Array) -> Array:
     """
     n = len(distances)
     labels = np.full((len(min_points), n), -1, np.int32)
-    counts, parent, before = np.zeros(n, np.int64), np.arange(n), n + 1
+    counts, parent = np.zeros(n, np.int64), np.arange(n)
+    before: Array = n + 1
     for i in range(n):
         for j in range(n):
             counts[i] += distances[i, j] <= eps
@@ -203,7 +204,7 @@ def dbscan(distances: Array, eps: float, min_points: Array) -> Array:
             parent[i] = parent[parent[i]]
             labels[run, i] = parent[i]
         for i in np.flatnonzero(counts < min_points[run]):
-            first = n
+            first: Array = n
             for j in core:
                 if distances[i, j] <= eps:
                     first = min(first, parent[j])
@@ -280,7 +281,13 @@ def embedding(graph: Graph, n_vectors: int, rng: np.random.Generator) -> FloatAr
         )
         start = rng.random(n).astype(known.dtype)
         values, found = eigsh(
-            operator, n_open, which="LA", v0=start, ncv=min(n, 4 * n_vectors), tol=1e-5 if single else 1e-7
+            operator,
+            n_open,
+            which="LA",
+            v0=start,
+            ncv=min(n, 4 * n_vectors),
+            tol=1e-5 if single else 1e-7,
+            maxiter=300,
         )
         found = found[:, np.argsort(-values, kind="stable")]
     return np.ascontiguousarray(np.hstack([known, found]) / roots[:, None], np.float32)
