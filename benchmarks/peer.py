@@ -22,7 +22,7 @@ from cobras_ts import cobras_kmeans
 from sklearn.cluster import KMeans
 
 from cobras.spaces import euclidean
-from cobras.spaces.kernels import KMeansResult, kmeans
+from cobras.spaces.kmeans import KMeansResult, kmeans
 from data import FloatArray, IntArray
 
 # What cobras-ts does, in our words.

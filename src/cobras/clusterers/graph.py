@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.neighbors import NearestNeighbors
 
@@ -22,7 +23,7 @@ from cobras.spaces.compile import kernel
 from cobras.types import FloatArray, IndexArray
 
 Kind: TypeAlias = Literal["symmetric", "mutual"]
-SMALLEST = 1e-12  # weight of an edge that keeps the graph in one piece
+DENSE = 64  # vertices up to which all eigenvectors are computed at once
 
 
 def neighbour_graph(
@@ -78,6 +79,50 @@ def contract(W: Any, group: IndexArray) -> sp.csr_array[Any, Any]:
     outside = row != column
     between = (edges.data[outside], (row[outside], column[outside]))
     return sp.csr_array(sp.coo_array(between, shape=(n_groups, n_groups)))
+
+
+def two_colour(n: int, apart: IndexArray) -> IndexArray:
+    """Groups of vertices that must be together if there are two clusters: equal colours in a piece of `apart`.
+
+    A piece with an odd cycle has no two colours; its vertices stay alone.
+    """
+    near: dict[int, list[int]] = {}
+    for a, b in apart.tolist():
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    first, colour = np.arange(n), np.zeros(n, dtype=np.int64)
+    seen: set[int] = set()
+    for root in near:
+        stack = [] if root in seen else [root]
+        seen.add(root)
+        while stack:
+            a = stack.pop()
+            for b in near[a]:
+                if b not in seen:
+                    seen.add(b)
+                    first[b], colour[b] = root, 1 - colour[a]
+                    stack.append(b)
+    a, b = apart.T
+    odd = np.isin(first, first[a[colour[a] == colour[b]]])
+    first[odd], colour[odd] = np.flatnonzero(odd), 0
+    return np.asarray(np.unique(2 * first + colour, return_inverse=True)[1])
+
+
+def second_eigenvector(W: Any, volume: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """A rough second eigenvector of (D - W) v = mu diag(volume) v; rng gives the start of the iteration."""
+    degree, root = W.sum(axis=0), np.sqrt(volume)
+    highest = 2.0 * float((degree / volume).max())  # no eigenvalue is larger
+    scaled = sp.diags_array(1.0 / root)
+    flipped = scaled @ W @ scaled + sp.diags_array(highest - degree / volume)
+    start = rng.standard_normal(len(volume))
+    if len(volume) <= DENSE:
+        vectors = np.linalg.eigh(flipped.toarray())[1]
+        return np.asarray(vectors[:, -2] / root)
+    try:
+        values, vectors = eigsh(flipped, 2, which="LA", v0=start, tol=1e-3, maxiter=200)
+    except ArpackNoConvergence as error:
+        values, vectors = error.eigenvalues, error.eigenvectors
+    return np.asarray(vectors[:, values.argmin()] / root if len(values) == 2 else start)
 
 
 def _connect(

@@ -35,7 +35,7 @@ Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstr
 FIRST_ITERATIONS = 100  # of the inner solver; doubled when they do not suffice
 PATIENCE = 20  # successive decreases after which they are doubled as well
 ACCURACY = 1e-6  # of the inner problem: relative duality gap
-NOTHING = 1e-7  # a step smaller than this, relative to its linear term, is none
+NOTHING = 1e-7  # a step smaller than this, relative to the slope of the balancing term, is none
 CHECK = 20  # inner iterations between two looks at the duality gap
 
 
@@ -252,17 +252,18 @@ def inner(
     mass: Array,
     dual: Array,
     max_iter: int,
+    least: float,
 ) -> tuple[Array, float, float]:
     """FISTA on the dual of: minimise TV(u) + reach (max u - min u) - <h, u> where sum(mass u^2) <= 1.
 
-    `dual` in [-1, 1], one per edge in units of its weight, is the start and is overwritten. Returns u before it is
-    divided by its norm, the primal value of u / norm, and the dual value, minus the norm.
+    `dual` in [-1, 1], one per edge in units of its weight, is the start and is overwritten. Stops when the norm is
+    at most `least`. Returns u before it is divided by its norm, the primal value of u / norm, and the dual value,
+    minus the norm.
     """
     n = len(h)
     u, z = np.empty(n), np.empty(n)
     ahead = dual.copy()
     momentum = 1.0
-    least = NOTHING * NOTHING * np.sum(h * h / mass)
     iteration = 0
     while True:
         if iteration % CHECK == 0 or iteration >= max_iter:
@@ -273,7 +274,7 @@ def inner(
                 for e in range(start[i], start[i + 1]):
                     d = u[i] - u[head[e]]
                     gap += weight[e] * (abs(d) - dual[e] * d)
-            if squared <= least or gap <= ACCURACY * squared or iteration >= max_iter:
+            if squared <= least * least or gap <= ACCURACY * squared or iteration >= max_iter:
                 norm = np.sqrt(squared)
                 return u, (gap - squared) / max(norm, 1e-300), -norm
             residual(h, start, head, weight, ahead, z)
@@ -323,12 +324,13 @@ def ratio_dca(
     limit, done, n_decreases = min(FIRST_ITERATIONS, max_inner), 0, 0
     while value > 0.0:
         h = value * balance(f, volume)
+        least = NOTHING * np.sqrt(np.sum(h * h / mass))
         for c in range(len(left)):
             slope = gamma * np.sign(f[left[c]] - f[right[c]])
             h[left[c]] += slope
             h[right[c]] -= slope
-        u, _, dual_value = inner(h, gamma * len(left), start, head, weight, mass, dual, limit - done)
-        if -dual_value <= NOTHING * np.sqrt(np.sum(h * h / mass)) or u.max() == u.min():
+        u, _, dual_value = inner(h, gamma * len(left), start, head, weight, mass, dual, limit - done, least)
+        if -dual_value <= least or u.max() == u.min():
             break
         if rounding:
             rank, n_low = best_threshold(u, gamma, tail, head, weight, volume, left, right)

@@ -18,14 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from cobras.constraints import Constraints
 from cobras.methods.asking import Steps
 from cobras.methods.neighbourhoods import (
     Choose,
-    Clustering,
     ClustererName,
+    Clustering,
     ConstrainedClusterer,
     Neighbourhoods,
     count,
@@ -69,7 +68,7 @@ def explore_consolidate(
             return farthest(neighbourhoods, rows, clustering)
         x = int(random(seed, fingerprint(rows)).choice(rows))
         centroids = [X[group].mean(axis=0, dtype=np.float64) for group in groups]
-        return x, np.argsort(cdist(X[[x]], centroids)[0], kind="stable").tolist()
+        return x, np.argsort(_distances(np.array(centroids), X[x]), kind="stable").tolist()
 
     return _rounds(space, constraints, seed, choose, clusterer, k, infer_last)
 
@@ -95,7 +94,7 @@ def min_max(
 
 
 class FarthestFirst:
-    """Picks the instance farthest from its nearest visited one; its neighbourhoods in order of their nearest member.
+    """Picks the instance farthest from all visited ones; its neighbourhoods in the order of their nearest members.
 
     An instance counts as visited once it is in a neighbourhood or the person was unsure about it. One row of
     distances is taken for each visited instance, O(n d).
@@ -114,10 +113,10 @@ class FarthestFirst:
             self._nearest = np.full(len(X), np.inf)
         visited = set(neighbourhoods.train.tolist()) - set(neighbourhoods.candidates().tolist())
         for i in visited - self._visited:
-            np.minimum(self._nearest, cdist(X[[i]], X)[0], out=self._nearest)
+            np.minimum(self._nearest, _distances(X, X[i]), out=self._nearest)
         self._visited |= visited
         x = int(rows[self._nearest[rows].argmax()])
-        away = [cdist(X[[x]], X[group]).min() for group in neighbourhoods.groups]
+        away = [_distances(X[group], X[x]).min() for group in neighbourhoods.groups]
         return x, np.argsort(away, kind="stable").tolist()
 
 
@@ -140,3 +139,10 @@ def _rounds(
         infer_last=infer_last,
         warm=False,
     )
+
+
+def _distances(rows: FloatArray, point: FloatArray) -> FloatArray:
+    """Squared, since only their order matters."""
+    away = rows - point
+    squared: FloatArray = np.einsum("ij,ij->i", away, away)
+    return squared

@@ -17,10 +17,10 @@ import numpy as np
 from cobras.spaces.compile import kernel
 from cobras.types import FloatArray, IndexArray
 
-Forest = Literal["lean", "sklearn"]
 
-
-def leaves(X: FloatArray, labels: IndexArray, n_trees: int, seed: int, forest: Forest = "lean") -> IndexArray:
+def leaves(
+    X: FloatArray, labels: IndexArray, n_trees: int, seed: int, forest: Literal["lean", "sklearn"] = "lean"
+) -> IndexArray:
     """The leaf of every row in every tree; no two trees share a leaf number.
 
     Parameters
@@ -55,7 +55,8 @@ def leaves(X: FloatArray, labels: IndexArray, n_trees: int, seed: int, forest: F
     model = RandomForestClassifier(n_trees, n_jobs=1, random_state=seed).fit(scaled, labels)
     found: IndexArray = model.apply(scaled)
     sizes = [tree.tree_.node_count for tree in model.estimators_]
-    return found + np.cumsum([0, *sizes[:-1]])
+    found += np.cumsum([0, *sizes[:-1]])
+    return found
 
 
 def similarity(found: IndexArray, rows: IndexArray, groups: Sequence[Sequence[int]]) -> FloatArray:
@@ -81,7 +82,7 @@ def _random(state: IndexArray, below: int) -> int:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z ^= z >> np.uint64(31)
-    return np.int64((z >> np.uint64(32)) * np.uint64(below) >> np.uint64(32))
+    return int((z >> np.uint64(32)) * np.uint64(below) >> np.uint64(32))
 
 
 @kernel()

@@ -1,4 +1,4 @@
-"""What NPU, Explore-Consolidate and Min-Max share: neighbourhoods, and rounds that place one instance after another.
+"""What NPU, Explore-Consolidate and Min-Max share: neighbourhoods, and rounds that each place one instance.
 
 A *neighbourhood* is a set of training instances known to belong together, and known to be apart from every other
 neighbourhood. A round picks an instance outside of all of them, asks it against one member of each until its place
@@ -31,7 +31,7 @@ ClustererName: TypeAlias = Literal["mpckmeans", "cosc"]
 
 
 class ConstrainedClusterer(Protocol):
-    """Anything that clusters under must-links and cannot-links; `init_labels`, if `fit` takes it, starts it warm."""
+    """Anything that clusters under must-links and cannot-links; with `init_labels` in `fit` it can start warm."""
 
     labels_: Any
 
@@ -131,6 +131,8 @@ class Clustering:
         A fingerprint of all that led to it: the seed and key of whatever is derived from it.
     """
 
+    partition: Partition
+
     def __init__(
         self,
         space: VectorSpace,
@@ -147,22 +149,20 @@ class Clustering:
             name = id(clusterer)
             space.memo["clusterer", name] = clusterer  # as long as it lives, its id is its own
         self.key = ("clustering", name, seed, warm)
-        self._pairs = b""
+        self._given: bytes | None = None
         self.state = b""
-        self.partition: Partition | None = None
 
     def update(self, constraints: Constraints) -> Partition:
         """The clustering under these constraints, from the one before if the clusterer takes `init_labels`."""
         pairs = constraints.pairs()
         given = fingerprint(*pairs)
-        if self.partition is None or given != self._pairs:
-            self._pairs = given
+        if given != self._given:
             self.state = fingerprint(self.state, given) if self.warm else given
             key = (*self.key, self.state)
             if key not in self.space.memo:
-                labels = self._labels(*pairs)
-                self.space.memo[key] = self.space.partition(labels)
+                self.space.memo[key] = self.space.partition(self._labels(*pairs))
             self.partition = self.space.memo[key]
+            self._given = given
         return self.partition
 
     def _labels(self, must_link: IndexArray, cannot_link: IndexArray) -> IndexArray:
@@ -177,11 +177,8 @@ class Clustering:
         if isinstance(k := settings.get("n_clusters"), (int, np.integer)) and k > self.space.n:
             model.set_params(n_clusters=self.space.n)
         links: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link}
-        if (
-            self.warm
-            and self.partition is not None
-            and "init_labels" in inspect.signature(model.fit).parameters
-        ):
+        warm = self.warm and self._given is not None
+        if warm and "init_labels" in inspect.signature(model.fit).parameters:
             links["init_labels"] = self.partition.labels
         return np.asarray(model.fit(self.space.X, **links).labels_)
 

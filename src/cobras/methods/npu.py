@@ -12,15 +12,15 @@ are asked, placed instances are never picked again, and answers of an unfinished
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 
 from cobras.constraints import Constraints
 from cobras.methods.asking import Steps
-from cobras.methods.forest import Forest, leaves, similarity
 from cobras.methods.neighbourhoods import (
-    Clustering,
     ClustererName,
+    Clustering,
     ConstrainedClusterer,
     Neighbourhoods,
     fingerprint,
@@ -29,6 +29,8 @@ from cobras.methods.neighbourhoods import (
 )
 from cobras.spaces import Space
 from cobras.types import FloatArray, IndexArray
+
+Forest = Literal["lean", "sklearn"]
 
 
 def npu(
@@ -72,6 +74,8 @@ def npu(
             return int(draw.choice(rows)), [0]
         memo, key = clustering.space.memo, (*clustering.key, "npu", n_trees, forest, state)
         if key not in memo:
+            from cobras.methods.forest import leaves, similarity  # numba is loaded when it is needed
+
             labels = clustering.partition.labels
             found = leaves(clustering.space.X, labels, n_trees, int(draw.integers(2**32)), forest)
             p = membership(similarity(found, rows, groups))

@@ -32,7 +32,7 @@ import numpy as np
 
 from cobras.exceptions import InvalidDataError
 from cobras.spaces.compile import kernel
-from cobras.spaces.kernels import kmeans
+from cobras.spaces.kmeans import kmeans
 from cobras.types import FloatArray, IndexArray
 
 Array: TypeAlias = Any  # numba infers element types; scipy's sparse arrays have no common base

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from cobras.partition import Partition, SuperInstance
-from cobras.spaces.kernels import kmeans
+from cobras.spaces.kmeans import kmeans
 from cobras.types import BoolArray, FloatArray, IndexArray
 
 Medoid = Literal["nearest_to_centroid", "train_centroid", "pam"]

@@ -1,150 +1,28 @@
-"""K-means for the subsets that COBRAS splits again and again, compiled with numba.
+"""The compiled parts of k-means: rows in blocks, seeds, Lloyd's iterations.
 
-Lloyd's algorithm from greedy k-means++ seeds, with the settings of the papers' code (scikit-learn's: ten restarts,
-a tolerance relative to the variance). It departs from scikit-learn in ways that save time and not quality:
-
-- every restart runs a few iterations, and only the most promising go on until they converge;
-- larger sets judge the restarts on a weighted sample (a lightweight coreset), then run once on all rows;
-- rows lie in transposed blocks, so that the inner loops run over rows side by side and all distances are sums of
-  squared differences: equal rows are at distance 0, exactly.
-
-Everything is serial and a pure function of its arguments, the random numbers included.
+Rows lie in transposed blocks, so that the inner loops run over rows side by side and all distances are sums of
+squared differences: equal rows are at distance 0, exactly. Everything is serial and a pure function of its
+arguments, the random numbers included.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cobras.spaces.compile import kernel
-from cobras.types import FloatArray, LabelArray
 
 Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
 
 LANES = 32  # a block's width is a multiple: only whole vectors, hence the same rounding for every row
 WIDTH = 224  # rows per block at most: a block of usual data fits the second-level cache
 CHUNK = 32  # columns at a time in a wide block, so that what is reused stays in the first-level cache
-# Every restart runs PROBES iterations, on a sample if there are rows enough, and the best FINALISTS go on. The
-# inertia is on average 1.003 times that of scikit-learn's ten full restarts: 880 problems (blobs, noise, heavy
-# tails, anisotropic, repeated rows, real sets; n 10..3000, d 1..64, k 2..32) not used to choose these numbers.
-PROBES, FINALISTS = 2, 2
 EMPTY = 1e-9  # a group that weighs less has no rows: a row weighs 1, in a sample of m rows at least 1 / m
 
 
-class KMeansResult(NamedTuple):
-    """What `kmeans` found: a label per row, a center per label, and the sum of squared distances to them."""
-
-    labels: LabelArray
-    centers: FloatArray
-    inertia: float
-
-
-def kmeans(
-    X: FloatArray,
-    k: int,
-    rng: np.random.Generator,
-    *,
-    n_init: int = 10,
-    max_iter: int = 300,
-    tol: float = 1e-4,
-) -> KMeansResult:
-    """
-    Cluster the rows of `X` into `k` groups, or fewer if `X` has fewer distinct rows.
-
-    Rows are told apart at the precision of `X` relative to its range: rows that differ by less than rounding after
-    centring count as equal, unless there are at most `k` rows. Two distinct rows anywhere always give two groups.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), float32 or float64
-        The rows, finite; not modified. Computed in its own precision, sums in double precision.
-    k : int
-        The number of groups asked for.
-    rng : numpy.random.Generator
-        All randomness: the same state gives the same result.
-    n_init : int, default=10
-        The number of k-means++ seedings that compete.
-    max_iter : int, default=300
-        The most iterations of a run that is carried to its end.
-    tol : float, default=1e-4
-        Stop when the squared shift of the centers is at most `tol` times the mean variance of the columns.
-
-    Returns
-    -------
-    KMeansResult
-        `labels` (n,) int32, `centers` (k', d) in the precision of `X` with k' <= k, and `inertia`.
-
-        Up to rounding, ``labels[i]`` is the center nearest to row i, the first one among equals, and `inertia`
-        is the sum of these squared distances (it under- or overflows where squares of `X` do). Equal rows
-        share a label and every label 0, ..., k' - 1 occurs. With ``tol=0`` the centers are the means of their
-        groups (unless `max_iter` ended the run); if `tol` did, they are those of the iteration before it,
-        as in scikit-learn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cobras.spaces.kernels import kmeans
-    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
-    >>> labels, centers, inertia = kmeans(X, 2, np.random.default_rng(0))
-    >>> bool(labels[0] == labels[1] != labels[2] == labels[3]), sorted(centers.ravel().tolist()), inertia
-    (True, [0.5, 10.5], 1.0)
-    """
-    n, d = X.shape
-    X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
-    if n < 1 or k < 1 or n_init < 1:
-        raise ValueError(
-            f"kmeans needs a row, a group and a restart, not {n} rows, k={k} and n_init={n_init}."
-        )
-    blocks, weights, frame, variance = _pack(X, *_grid(n))
-    if not math.isfinite(variance):
-        raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
-    if n <= k:
-        distinct, inverse = np.unique(X, axis=0, return_inverse=True)
-        return KMeansResult(inverse.ravel().astype(np.int32), distinct, 0.0)
-
-    tol *= variance
-    rows, mass = blocks, weights
-    size = max(256, 64 * k, min(n // 8, 2048))
-    if n > 1.5 * size:
-        rows, mass = _sample(blocks, weights, rng.random(_grid(size)))
-    uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
-    centers, n_found = _seed(rows, mass, uniforms)
-    if n_found < k and rows is not blocks:  # the sample may lack rare rows
-        rows, mass = blocks, weights
-        centers, n_found = _seed(rows, mass, uniforms)
-    if n_found < k:  # one center per distinct row: nothing to improve
-        centers, max_iter = centers[:1, :n_found].copy(), 0
-    if len(centers) > 1:
-        order = np.argsort(_lloyd(rows, mass, centers, min(PROBES, max_iter), tol)[1])[:FINALISTS]
-        centers = centers[order]
-    labels, values, n_empty = _lloyd(rows, mass, centers, max_iter, tol)
-    best = int(np.argmin(values))
-    if rows is not blocks:
-        centers, best = centers[best : best + 1], 0
-        labels, values, n_empty = _lloyd(blocks, weights, centers, max_iter, tol)
-    return _result(X, labels.ravel()[:n], centers[best, :, :d], values[best], n_empty, frame)
-
-
-def _result(
-    X: FloatArray, labels: LabelArray, centers: Array, value: float, n_empty: int, frame: Array
-) -> KMeansResult:
-    """Undo the centring and scaling, and drop empty groups in the rare case that some are left."""
-    if n_empty:
-        used, inverse = np.unique(labels, return_inverse=True)
-        centers, labels = centers[used], inverse.astype(np.int32)
-    middle, mean, scale = frame
-    if scale[0] < 1e-30:  # halves, because rounding may step over the largest number
-        largest = float(np.finfo(X.dtype).max) / 2
-        centers = np.clip((centers + mean) / 2 / scale + middle / 2, -largest, largest) * 2
-    else:
-        centers = (centers + mean) / scale + middle
-    factor = float(scale[0])
-    return KMeansResult(labels, centers.astype(X.dtype), float(value) / factor / factor)
-
-
-def _grid(n: int) -> tuple[int, int]:
+def grid(n: int) -> tuple[int, int]:
     """Return the number of blocks for n rows and their width, with little padding."""
     n_blocks = -(-n // WIDTH)
     width = -(-n // (n_blocks * LANES)) * LANES
@@ -153,7 +31,7 @@ def _grid(n: int) -> tuple[int, int]:
 
 
 @kernel("contract", "reassoc")
-def _pack(X: Array, n_blocks: int, width: int) -> tuple[Array, Array, Array, float]:
+def pack(X: Array, n_blocks: int, width: int) -> tuple[Array, Array, Array, float]:
     """
     Copy rows into blocks (n_blocks, d, width), centred, of size about 1, d padded to a multiple of 4.
 
@@ -201,7 +79,7 @@ def _pack(X: Array, n_blocks: int, width: int) -> tuple[Array, Array, Array, flo
 
 
 @kernel("contract")
-def _squares(x: Array, y: Array, out: Array) -> None:
+def distances(x: Array, y: Array, out: Array) -> None:
     """Set out[c, b] = |x[:, b] - y[c]|**2. Two centers and four columns at a time keep the vector units busy."""
     k, d = y.shape
     width = x.shape[1]
@@ -230,7 +108,7 @@ def _squares(x: Array, y: Array, out: Array) -> None:
 
 
 @kernel("contract", "reassoc")
-def _add(x: Array, u: Array, v: Array, to_u: Array, to_v: Array) -> None:
+def add(x: Array, u: Array, v: Array, to_u: Array, to_v: Array) -> None:
     """Add x @ u to to_u and x @ v to to_v, in double precision."""
     for j in range(0, x.shape[0], 4):
         u0 = u1 = u2 = u3 = v0 = v1 = v2 = v3 = 0.0
@@ -251,7 +129,8 @@ def _add(x: Array, u: Array, v: Array, to_u: Array, to_v: Array) -> None:
 
 
 @kernel("contract", "reassoc")
-def _dot(x: Array, y: Array) -> float:
+def dot(x: Array, y: Array) -> float:
+    """The sum of x * y, in double precision."""
     total = 0.0
     for b in range(x.shape[0]):
         total += np.float64(x[b]) * np.float64(y[b])
@@ -259,7 +138,7 @@ def _dot(x: Array, y: Array) -> float:
 
 
 @kernel()
-def _draw(near: Array, weights: Array, parts: Array, target: float) -> tuple[int, int]:
+def draw(near: Array, weights: Array, parts: Array, target: float) -> tuple[int, int]:
     """Return the row at which the running sum of weights * near passes target; parts are its sums per block."""
     g = 0
     for h in range(parts.shape[0]):
@@ -280,7 +159,7 @@ def _draw(near: Array, weights: Array, parts: Array, target: float) -> tuple[int
 
 
 @kernel()
-def _seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
+def seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
     """Greedy k-means++ for every restart; stop with fewer centers when each row equals one of them."""
     n_blocks, d, width = blocks.shape
     n_init, k, n_trials = uniforms.shape
@@ -294,7 +173,7 @@ def _seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
         for g in range(n_blocks):
             for b in range(width):
                 near[now, g, b] = 16 * d  # above any squared distance: the first draw is by weight
-            parts[now, g] = _dot(near[now, g], weights[g])
+            parts[now, g] = dot(near[now, g], weights[g])
         for c in range(k):
             potential = 0.0
             for g in range(n_blocks):
@@ -303,17 +182,17 @@ def _seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
                 return starts, c
             m = n_trials if c else 1
             for t in range(m):
-                at = _draw(near[now], weights, parts[now], uniforms[r, c, t] * potential)
+                at = draw(near[now], weights, parts[now], uniforms[r, c, t] * potential)
                 for j in range(d):
                     trial[t, j] = blocks[at[0], j, at[1]]
             least, best = np.inf, 0
             for g in range(n_blocks):
-                _squares(blocks[g], trial[:m], squares)
+                distances(blocks[g], trial[:m], squares)
                 for t in range(m):
                     slot = t if t != now else n_trials
                     for b in range(width):
                         near[slot, g, b] = min(squares[t, b], near[now, g, b])
-                    parts[slot, g] = _dot(near[slot, g], weights[g])
+                    parts[slot, g] = dot(near[slot, g], weights[g])
             for t in range(m):
                 slot = t if t != now else n_trials
                 potential = 0.0
@@ -328,7 +207,7 @@ def _seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
 
 
 @kernel()
-def _move(x: Array, weight: Array, old: Array, new: Array, sums: Array, counts: Array) -> int:
+def move(x: Array, weight: Array, old: Array, new: Array, sums: Array, counts: Array) -> int:
     """Move rows whose label changed (old -1: had none) from one center's sum to another's; return how many."""
     d, width = x.shape
     k = counts.shape[0]
@@ -342,9 +221,9 @@ def _move(x: Array, weight: Array, old: Array, new: Array, sums: Array, counts: 
         for c in range(k):
             for b in range(width):
                 moves[c, b] = weight[b] * (np.int32(new[b] == c) - np.int32(old[b] == c))
-            counts[c] += _dot(moves[c], ones)
+            counts[c] += dot(moves[c], ones)
         for c in range(0, k, 2):
-            _add(x, moves[c], moves[c + 1], sums[c], sums[c + 1])
+            add(x, moves[c], moves[c + 1], sums[c], sums[c + 1])
         return n_moved
     for b in range(width):
         source, target, mass = old[b], new[b], np.float64(weight[b])
@@ -360,7 +239,7 @@ def _move(x: Array, weight: Array, old: Array, new: Array, sums: Array, counts: 
 
 
 @kernel()
-def _step(
+def step(
     blocks: Array, weights: Array, centers: Array, labels: Array, near: Array, sums: Array, counts: Array
 ) -> tuple[int, float]:
     """Label all rows by their nearest center; return how many changed, and the inertia. O(n d k)."""
@@ -373,7 +252,7 @@ def _step(
     squares, new = np.empty((k, width), blocks.dtype), np.empty(width, np.int32)
     n_changed, inertia = 0, 0.0
     for g in range(n_blocks):
-        _squares(blocks[g], y, squares)
+        distances(blocks[g], y, squares)
         for b in range(width):
             near[g, b], new[b] = squares[0, b], 0
         for c in range(1, k):
@@ -381,15 +260,15 @@ def _step(
                 nearer = squares[c, b] < near[g, b]
                 near[g, b] = squares[c, b] if nearer else near[g, b]
                 new[b] = c if nearer else new[b]
-        inertia += _dot(near[g], weights[g])
-        n_changed += _move(blocks[g], weights[g], labels[g], new, sums, counts)
+        inertia += dot(near[g], weights[g])
+        n_changed += move(blocks[g], weights[g], labels[g], new, sums, counts)
         for b in range(width):
             labels[g, b] = new[b]
     return n_changed, inertia
 
 
 @kernel()
-def _relocate(blocks: Array, near: Array, centers: Array, counts: Array) -> bool:
+def relocate(blocks: Array, near: Array, centers: Array, counts: Array) -> bool:
     """Move a center without rows, if there is one, to the row farthest from its center."""
     for c in range(counts.shape[0]):
         if counts[c] < EMPTY:
@@ -405,7 +284,7 @@ def _relocate(blocks: Array, near: Array, centers: Array, counts: Array) -> bool
 
 
 @kernel()
-def _lloyd(
+def lloyd(
     blocks: Array, weights: Array, starts: Array, max_iter: int, tol: float
 ) -> tuple[Array, Array, bool]:
     """
@@ -426,8 +305,8 @@ def _lloyd(
                 labels[g, b] = -1
         n_iter, n_repairs, empty = 0, 0, False
         while True:
-            n_changed, values[r] = _step(blocks, weights, centers, labels, near, sums, counts)
-            empty = _relocate(blocks, near, centers, counts)
+            n_changed, values[r] = step(blocks, weights, centers, labels, near, sums, counts)
+            empty = relocate(blocks, near, centers, counts)
             if empty and n_repairs < 2 * k:
                 n_repairs += 1
                 continue
@@ -447,7 +326,7 @@ def _lloyd(
 
 
 @kernel()
-def _sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
+def sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
     """
     Draw rows, half of them in proportion to their squared length, weighted by 1 / (their number * probability).
 
@@ -460,8 +339,8 @@ def _sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
     zero = np.zeros((1, d), blocks.dtype)
     level, mass = 0.0, 0.0
     for g in range(n_blocks):
-        _squares(blocks[g], zero, squares[g : g + 1])
-        level += _dot(squares[g], weights[g])
+        distances(blocks[g], zero, squares[g : g + 1])
+        level += dot(squares[g], weights[g])
         for b in range(width):
             mass += weights[g, b]
     level /= mass
@@ -469,13 +348,13 @@ def _sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
     for g in range(n_blocks):
         for b in range(width):
             squares[g, b] += level
-        parts[g] = _dot(squares[g], weights[g])
+        parts[g] = dot(squares[g], weights[g])
         whole += parts[g]
     rows = np.empty((draws.shape[0], d, draws.shape[1]), blocks.dtype)
     heavy = np.empty(draws.shape, blocks.dtype)
     for g in range(draws.shape[0]):
         for b in range(draws.shape[1]):
-            at = _draw(squares, weights, parts, draws[g, b] * whole)
+            at = draw(squares, weights, parts, draws[g, b] * whole)
             heavy[g, b] = whole / draws.size / squares[at[0], at[1]]
             for j in range(d):
                 rows[g, j, b] = blocks[at[0], j, at[1]]

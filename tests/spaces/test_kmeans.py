@@ -20,7 +20,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 import cobras
-from cobras.spaces.kernels import KMeansResult, kmeans
+from cobras.spaces.kmeans import KMeansResult, kmeans
 
 SOAK = 10 if os.environ.get("COBRAS_SOAK") else 1
 LARGE = 4097  # judged on a sample
@@ -270,8 +270,9 @@ import os, sys, tempfile
 import numpy as np
 from cobras.spaces import kernels
 X = np.arange(10.0)[:, None] ** 2
-assert len(set(kernels.kmeans(X, 2, np.random.default_rng(0)).labels)) == 2
-called = kernels._pack, kernels._seed, kernels._lloyd
+from cobras.spaces.kmeans import kmeans
+assert len(set(kmeans(X, 2, np.random.default_rng(0)).labels)) == 2
+called = kernels.pack, kernels.seed, kernels.lloyd
 print("hits", sum(sum(f.stats.cache_hits.values()) for f in called))
 print("misses", sum(sum(f.stats.cache_misses.values()) for f in called))
 """
@@ -280,7 +281,7 @@ import os, tempfile
 tempfile.tempdir = os.environ["TMPDIR"]  # else it would look for another one that can be written
 import numpy as np
 from cobras.spaces import kernels
-assert kernels._dot(np.ones(3), np.ones(3)) == 3
+assert kernels.dot(np.ones(3), np.ones(3)) == 3
 """
 CHECK = """
 assert not any(os.access(os.environ[name], os.W_OK) for name in ("HOME", "PYTHONPATH")), "not read-only"

