@@ -1,6 +1,6 @@
 """Do we cluster as well as the authors' own package? Mean ARI of ours beside cobras-ts.
 
-    python benchmarks/agreement.py [--seeds 50] [--all-restarts]
+    python -m benchmarks.agreement [--seeds 50] [--all-restarts]
 
 The reference options copy what cobras-ts does; there the difference must stay within three standard errors,
 or the exit code is 1. The last columns show, for information, what our default options change.
@@ -22,8 +22,8 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from cobras import COBRAS
-from data import FloatArray, load
-from peer import REFERENCE, all_restarts, run_cobras_ts
+from benchmarks.data import FloatArray, load
+from benchmarks.peer import REFERENCE, all_restarts, run_cobras_ts
 
 DATA_SETS = ("wine", "wdbc", "digits")
 QUERIES = (10, 25, 50, 100)

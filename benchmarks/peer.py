@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 
 from cobras.spaces import euclidean
 from cobras.spaces.kmeans import KMeansResult, kmeans
-from data import FloatArray, IntArray
+from benchmarks.data import FloatArray, IntArray
 
 # What cobras-ts does, in our words.
 REFERENCE: dict[str, Any] = {

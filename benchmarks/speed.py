@@ -1,6 +1,6 @@
 """How fast: our COBRAS beside cobras-ts, and what an answer or an undo costs once the splits are known.
 
-    python benchmarks/speed.py [--seeds 5] [--quick]
+    python -m benchmarks.speed [--seeds 5] [--quick]
 
 One process on one core, one thread, runs interleaved, median over the seeds; CPU seconds, because other work on
 the machine would count in wall time. All times hold the labels after every answer; ours is compiled before.
@@ -20,8 +20,8 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from cobras import COBRAS, Answer, Session
-from data import FloatArray, IntArray, load
-from peer import REFERENCE, all_restarts, run_cobras_ts
+from benchmarks.data import FloatArray, IntArray, load
+from benchmarks.peer import REFERENCE, all_restarts, run_cobras_ts
 
 DATA_SETS = ("iris", "wine", "wdbc", "digits", "blobs-10000", "blobs-100000")
 N_QUERIES = 100

@@ -130,7 +130,7 @@ class COBRAS(ActiveClusterer):
         The seed of all splits.
     branch, first_iteration, reuse, split_fallback, representative, max_level
         See `cobras.methods.cobras.cobras`.
-    n_init, medoid
+    n_init, full_restarts, medoid
         See `cobras.spaces.euclidean.EuclideanSpace`.
 
     Attributes
@@ -173,6 +173,7 @@ class COBRAS(ActiveClusterer):
         representative: str = "first",
         max_level: int | None = None,
         n_init: int = 10,
+        full_restarts: bool = False,
         medoid: str = "nearest_to_centroid",
     ) -> None:
         self.max_queries = max_queries
@@ -184,6 +185,7 @@ class COBRAS(ActiveClusterer):
         self.representative = representative
         self.max_level = max_level
         self.n_init = n_init
+        self.full_restarts = full_restarts
         self.medoid = medoid
 
 
@@ -194,7 +196,7 @@ class COBRA(ActiveClusterer):
     ----------
     n_super_instances : int
         How many super-instances to make; the papers run 10, 25 and 50.
-    max_queries, random_state, reuse, representative, n_init, medoid
+    max_queries, random_state, reuse, representative, n_init, full_restarts, medoid
         As in `COBRAS`, and so are the attributes.
 
     Examples
@@ -216,6 +218,7 @@ class COBRA(ActiveClusterer):
         reuse: str = "transitive",
         representative: str = "first",
         n_init: int = 10,
+        full_restarts: bool = False,
         medoid: str = "nearest_to_centroid",
     ) -> None:
         self.n_super_instances = n_super_instances
@@ -224,4 +227,5 @@ class COBRA(ActiveClusterer):
         self.reuse = reuse
         self.representative = representative
         self.n_init = n_init
+        self.full_restarts = full_restarts
         self.medoid = medoid

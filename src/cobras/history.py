@@ -108,20 +108,22 @@ class History:
     seams: list[int] = field(default_factory=list)
     undone: list[tuple[Entry, list[int]]] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
+    n_answers: int = 0
 
     def apply(self, event: Event) -> None:
         """Take in one event; kinds that a later version may add change nothing."""
         match event.kind:
             case "answer" | "constraint" | "mark":
-                self.entries.append(Entry.of(event))
+                self._push(Entry.of(event))
                 self.undone.clear()
             case "undo":
-                seams = self.seams
-                self.undone.append((self.entries.pop(), seams))
+                entry, seams = self.entries.pop(), self.seams
+                self.n_answers -= entry.kind == "answer"
+                self.undone.append((entry, seams))
                 self.seams = [min(seam, len(self.entries)) for seam in seams]
             case "redo":
                 entry, self.seams = self.undone.pop()
-                self.entries.append(entry)
+                self._push(entry)
             case "revise":
                 at = event.body["at"]
                 self.entries[at] = replace(self.entries[at], answer=Answer(event.body["answer"]))
@@ -133,6 +135,10 @@ class History:
                 self.names.pop(event.body["representative"], None)
                 if event.body["text"]:
                     self.names[event.body["representative"]] = event.body["text"]
+
+    def _push(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self.n_answers += entry.kind == "answer"
 
     def records(self, void: Container[int]) -> tuple[Record, ...]:
         """The answers and constraints as a person sees them; `void` holds the places of those without effect."""

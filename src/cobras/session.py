@@ -25,7 +25,7 @@ from cobras.sessionfile import SessionFile
 from cobras.spaces import Space
 from cobras.types import Answer, Event, LabelArray, Pair
 
-SPACE_OPTIONS = {"n_init": 10, "medoid": "nearest_to_centroid"}
+SPACE_OPTIONS = {"n_init": 10, "full_restarts": False, "medoid": "nearest_to_centroid"}
 
 
 class Session:
@@ -42,7 +42,7 @@ class Session:
     train_indices : array-like, optional
         Row numbers, or a boolean mask, of the rows that may be shown; all by default.
     **options
-        Options of the method (see `cobras.methods`) and of the splits: `n_init`, `medoid`.
+        Options of the method (see `cobras.methods`) and of the splits: `n_init`, `full_restarts`, `medoid`.
 
     Examples
     --------
@@ -263,7 +263,7 @@ class Session:
     @property
     def n_answers(self) -> int:
         """How many questions were answered; unsure counts."""
-        return sum(e.kind == "answer" for e in self._history.entries)
+        return self._history.n_answers
 
     @property
     def history(self) -> tuple[Record, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from cobras.clusterers.closure import Closure
 from cobras.spaces.compile import kernel
-from cobras.types import IndexArray
+from cobras.types import FloatArray, IndexArray
 
 Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
 
@@ -46,12 +46,16 @@ class Links(NamedTuple):
         )
 
 
-class Penalty(NamedTuple):
-    """The weights of a violated must-link and cannot-link, and whether they are multiplied by a distance."""
+class Costs(NamedTuple):
+    """What it costs to put rows into clusters: all in the coordinates of the metrics, one of them or one per cluster."""
 
-    must_link: float
-    cannot_link: float
-    scaled: bool
+    Z: FloatArray  # (g, n, d), the rows
+    centers: FloatArray  # (k, d)
+    offset: FloatArray  # (k,), −log det A
+    reach: FloatArray  # (k,), the Δ: no two rows are farther from each other, squared
+    w_must_link: float
+    w_cannot_link: float
+    scaled: bool  # whether the weights are multiplied by distances
 
 
 @kernel("contract", "reassoc")
@@ -63,117 +67,141 @@ def square(x: Array, y: Array) -> float:
     return total
 
 
-@kernel("contract", "reassoc")
-def assign(
-    Z: Array,
-    centers: Array,
-    offset: Array,
-    reach: Array,
-    penalty: Any,
-    links: Any,
-    order: Array,
-    labels: Array,
-    near: Array,
-) -> int:
+@kernel()
+def assign(costs: Any, links: Any, order: Array, regroup: bool, labels: Array, near: Array) -> float:
     """
-    The E-step: each row moves to the cluster where it costs least, given the labels of all others, in place.
+    The E-step, in place: rows move to the cluster where they cost least, those with constraints in the given order.
 
-    `Z` (g, n, d), `centers` (k, d) and `reach` (k,), the Δ, are in metric coordinates; `offset` (k,) is −log det A;
-    label -1 means not assigned yet. Return how many labels changed; `near` gets the distances without penalty.
+    Label -1 means not assigned yet. Return J; `near` gets the distances to the centers.
     """
-    n, k, single = Z.shape[1], centers.shape[0], Z.shape[0] == 1
-    component, members, first = links.component, links.members, links.first
-    cost, distance = np.empty(k), np.empty(k)
-    free = np.ones(n, np.bool_)
-    free[order] = False
-    n_changed = 0
-    for t in range(n + order.shape[0]):
-        i = t if t < n else order[t - n]
-        if t < n and not free[i]:
-            continue
-        for h in range(k):
-            distance[h] = square(Z[0 if single else h, i], centers[h])
-            cost[h] = distance[h] + offset[h]
-        if t >= n:
-            c = component[i]
-            for at in range(first[c], first[c + 1]):
-                j = members[at]
-                if j != i and labels[j] >= 0:
-                    _part(Z, i, j, labels[j], penalty, cost)
-            for a in range(links.first_apart[c], links.first_apart[c + 1]):
-                b = links.apart[a]
-                for at in range(first[b], first[b + 1]):
-                    h = labels[members[at]]
-                    if h >= 0:
-                        cost[h] += penalty.cannot_link * (
-                            reach[h] - _length(Z, 0 if single else h, i, members[at], penalty)
-                        )
-        best, now = 0, labels[i]
-        for h in range(1, k):
-            if cost[h] < cost[best]:
-                best = h
-        if now >= 0 and cost[now] <= cost[best]:
-            best = now
-        n_changed += best != now
-        labels[i], near[i] = best, distance[best]
-    return n_changed
+    n, k = labels.shape[0], costs.centers.shape[0]
+    linked = np.zeros(n, np.bool_)
+    linked[order] = True
+    distance, cost = np.empty(k), np.empty(k)
+    for i in range(n):
+        if not linked[i]:
+            _approach(costs, i, distance, cost)
+            labels[i] = _least(cost, labels[i])
+            near[i] = distance[labels[i]]
+    _assign_linked(costs, links, order, labels, near)
+    J = _energy(costs, links, labels, near)
+    if regroup and order.shape[0]:
+        trial, trial_near = labels.copy(), near.copy()
+        _regroup(costs, links, trial)
+        _assign_linked(costs, links, order, trial, trial_near)
+        trial_J = _energy(costs, links, trial, trial_near)
+        if trial_J < J:
+            labels[:], near[:], J = trial, trial_near, trial_J
+    return J
 
 
-@kernel("contract", "reassoc")
-def assign_components(
-    Z: Array, centers: Array, offset: Array, reach: Array, penalty: Any, links: Any, labels: Array, near: Array
-) -> int:
-    """Move whole must-link components where that lowers J, in place: row by row, their links would hold them."""
-    k, single, n_moved = centers.shape[0], Z.shape[0] == 1, 0
-    for i in links.rows:
+@kernel()
+def _assign_linked(costs: Any, links: Any, order: Array, labels: Array, near: Array) -> None:
+    """One after the other, each given the labels that all others have at that moment."""
+    k = costs.centers.shape[0]
+    distance, cost = np.empty(k), np.empty(k)
+    for i in order:
+        _approach(costs, i, distance, cost)
         c = links.component[i]
+        for j in links.members[links.first[c] : links.first[c + 1]]:
+            if j != i and labels[j] >= 0:
+                _part(costs, i, j, labels[j], cost)
+        _join(costs, links, i, labels, cost)
+        labels[i] = _least(cost, labels[i])
+        near[i] = distance[labels[i]]
+
+
+@kernel()
+def _regroup(costs: Any, links: Any, labels: Array) -> None:
+    """Label must-link components anew, each as a whole, those whose nearest center is clearest first."""
+    k = costs.centers.shape[0]
+    distance, part, cost = np.empty(k), np.empty(k), np.zeros((links.rows.shape[0], k))
+    margin, component = np.empty(links.rows.shape[0]), np.empty(links.rows.shape[0], np.int64)
+    found = 0
+    for i in links.rows:
+        labels[i] = -1
+        c = links.component[i]
+        if links.members[links.first[c]] == i:
+            for j in links.members[links.first[c] : links.first[c + 1]]:
+                _approach(costs, j, distance, part)
+                cost[found] += part
+            ranked = np.sort(cost[found])
+            margin[found], component[found] = ranked[0] - ranked[min(1, k - 1)], c
+            found += 1
+    for t in np.argsort(margin[:found], kind="mergesort"):
+        c = component[t]
         rows = links.members[links.first[c] : links.first[c + 1]]
-        if len(rows) == 1 or rows[0] != i:
-            continue
-        cost, now = np.zeros(k), 0.0
-        for at, x in enumerate(rows):
-            for h in range(k):
-                part = square(Z[0 if single else h, x], centers[h]) + offset[h]
-                cost[h] += part
-                now += part if h == labels[x] else 0.0
-            for y in rows[:at]:
-                if labels[y] != labels[x]:
-                    now += 0.5 * penalty.must_link * (
-                        _length(Z, 0 if single else labels[x], x, y, penalty)
-                        + _length(Z, 0 if single else labels[y], x, y, penalty)
-                    )
-            for a in range(links.first_apart[c], links.first_apart[c + 1]):
-                b = links.apart[a]
-                for y in links.members[links.first[b] : links.first[b + 1]]:
-                    h = labels[y]
-                    part = penalty.cannot_link * (reach[h] - _length(Z, 0 if single else h, x, y, penalty))
-                    cost[h] += part
-                    now += part if h == labels[x] else 0.0
-        best = np.argmin(cost)
-        if cost[best] < now - 1e-12 * abs(now):
-            for x in rows:
-                n_moved += labels[x] != best
-                labels[x] = best
-                near[x] = square(Z[0 if single else best, x], centers[best])
-    return n_moved
+        for j in rows:
+            _join(costs, links, j, labels, cost[t])
+        labels[rows] = _least(cost[t], -1)
 
 
 @kernel()
-def _length(Z: Array, g: int, i: int, j: int, penalty: Any) -> float:
-    return square(Z[g, i], Z[g, j]) if penalty.scaled else 1.0
+def _approach(costs: Any, i: int, distance: Array, cost: Array) -> None:
+    """The distances of row i to the centers, and its costs before any constraint."""
+    single = costs.Z.shape[0] == 1
+    for h in range(costs.centers.shape[0]):
+        distance[h] = square(costs.Z[0 if single else h, i], costs.centers[h])
+        cost[h] = distance[h] + costs.offset[h]
 
 
 @kernel()
-def _part(Z: Array, i: int, j: int, home: int, penalty: Any, cost: Array) -> None:
+def _part(costs: Any, i: int, j: int, home: int, cost: Array) -> None:
     """Add what it costs row i to be in another cluster than `home`, that of its must-linked row j."""
-    k, single = cost.shape[0], Z.shape[0] == 1
-    here = 0.5 * penalty.must_link * _length(Z, 0 if single else home, i, j, penalty)
+    here = 0.5 * costs.w_must_link * _length(costs, home, i, j)
     there = here
-    for h in range(k):
+    for h in range(cost.shape[0]):
         if h != home:
-            if not single:
-                there = 0.5 * penalty.must_link * _length(Z, h, i, j, penalty)
+            if costs.Z.shape[0] > 1:
+                there = 0.5 * costs.w_must_link * _length(costs, h, i, j)
             cost[h] += here + there
+
+
+@kernel()
+def _join(costs: Any, links: Any, i: int, labels: Array, cost: Array) -> None:
+    """Add what it costs row i to be in the clusters of its cannot-linked rows."""
+    c = links.component[i]
+    for b in links.apart[links.first_apart[c] : links.first_apart[c + 1]]:
+        for j in links.members[links.first[b] : links.first[b + 1]]:
+            h = labels[j]
+            if h >= 0:
+                cost[h] += costs.w_cannot_link * (costs.reach[h] - _length(costs, h, i, j))
+
+
+@kernel()
+def _length(costs: Any, h: int, i: int, j: int) -> float:
+    """The squared distance of two rows in the metric of cluster h."""
+    g = 0 if costs.Z.shape[0] == 1 else h
+    return square(costs.Z[g, i], costs.Z[g, j]) if costs.scaled else 1.0
+
+
+@kernel()
+def _least(cost: Array, now: int) -> int:
+    """The cheapest cluster: the present one if it is among them, else the first."""
+    best = 0
+    for h in range(1, cost.shape[0]):
+        if cost[h] < cost[best]:
+            best = h
+    return now if now >= 0 and cost[now] <= cost[best] else best
+
+
+@kernel()
+def _energy(costs: Any, links: Any, labels: Array, near: Array) -> float:
+    J = price(costs, labels, *violated(links, labels))
+    for i in range(labels.shape[0]):
+        J += near[i] + costs.offset[labels[i]]
+    return J
+
+
+@kernel()
+def price(costs: Any, labels: Array, must: Array, cannot: Array) -> float:
+    """What the violated constraints cost: the last two sums of J."""
+    total = 0.0
+    for i, j in must:
+        total += 0.5 * costs.w_must_link * (_length(costs, labels[i], i, j) + _length(costs, labels[j], i, j))
+    for i, j in cannot:
+        total += costs.w_cannot_link * (costs.reach[labels[i]] - _length(costs, labels[i], i, j))
+    return total
 
 
 @kernel()
@@ -187,34 +215,18 @@ def violated(links: Any, labels: Array) -> tuple[Array, Array]:
             found[:] = 0
         for i in links.rows:
             c = links.component[i]
-            for at in range(links.first[c], links.first[c + 1]):
-                j = links.members[at]
+            for j in links.members[links.first[c] : links.first[c + 1]]:
                 if j > i and labels[j] != labels[i]:
                     if fill:
                         must[found[0]] = i, j
                     found[0] += 1
-            for a in range(links.first_apart[c], links.first_apart[c + 1]):
-                b = links.apart[a]
-                for at in range(links.first[b], links.first[b + 1]):
-                    j = links.members[at]
+            for b in links.apart[links.first_apart[c] : links.first_apart[c + 1]]:
+                for j in links.members[links.first[b] : links.first[b + 1]]:
                     if j > i and labels[j] == labels[i]:
                         if fill:
                             cannot[found[1]] = i, j
                         found[1] += 1
     return must, cannot
-
-
-@kernel()
-def price(Z: Array, labels: Array, reach: Array, penalty: Any, must: Array, cannot: Array) -> float:
-    """What the violated constraints cost: the last two sums of J."""
-    single, total = Z.shape[0] == 1, 0.0
-    for i, j in must:
-        total += 0.5 * penalty.must_link * _length(Z, 0 if single else labels[i], i, j, penalty)
-        total += 0.5 * penalty.must_link * _length(Z, 0 if single else labels[j], i, j, penalty)
-    for i, j in cannot:
-        h = labels[i]
-        total += penalty.cannot_link * (reach[h] - _length(Z, 0 if single else h, i, j, penalty))
-    return total
 
 
 @kernel("contract", "reassoc")
@@ -230,72 +242,3 @@ def means(X: Array, labels: Array, centers: Array, counts: Array) -> None:
     for h in range(k):
         if counts[h]:
             centers[h] = sums[h] / counts[h]
-
-
-@kernel("contract", "reassoc")
-def spread(
-    X: Array, labels: Array, centers: Array, box: Array, penalty: Any, must: Array, cannot: Array
-) -> Array:
-    """The sums s (k, d) of the M-step: J = Σ a s − Σ n log a, with `box` (d,) the squared ranges of the columns."""
-    k, d = centers.shape
-    s = np.zeros((k, d))
-    for i in range(X.shape[0]):
-        h = labels[i]
-        for m in range(d):
-            s[h, m] += (X[i, m] - centers[h, m]) ** 2
-    for i, j in must:
-        for m in range(d):
-            part = 0.5 * penalty.must_link * (X[i, m] - X[j, m]) ** 2
-            s[labels[i], m] += part
-            s[labels[j], m] += part
-    for i, j in cannot:
-        for m in range(d):
-            s[labels[i], m] += penalty.cannot_link * max(box[m] - (X[i, m] - X[j, m]) ** 2, 0.0)
-    return s
-
-
-@kernel("contract", "reassoc")
-def farthest(Z: Array, radius: Array) -> tuple[int, int]:
-    """The pair of rows farthest from each other; rows by decreasing distance from a point, their `radius`."""
-    most, pair = -1.0, (0, 0)
-    for a in range(1, Z.shape[0]):
-        if radius[a] + radius[0] < most:
-            break
-        for b in range(a):
-            if radius[a] + radius[b] < most:  # by the triangle inequality, no later row is farther
-                break
-            length = np.sqrt(square(Z[a], Z[b]))
-            if length > most:
-                most, pair = length, (a, b)
-    return pair
-
-
-@kernel()
-def draw(X: Array, centers: Array, n_given: int, uniforms: Array) -> None:
-    """Greedy k-means++: fill `centers` (k, d) from row `n_given` on, with `uniforms` (k, trials) as the dice."""
-    n, (k, n_trials) = X.shape[0], uniforms.shape
-    near, trial, best = np.full(n, np.inf), np.empty(n), np.empty(n)
-    for h in range(n_given):
-        for i in range(n):
-            near[i] = min(near[i], square(X[i], centers[h]))
-    for h in range(n_given, k):
-        total = near.sum() if h else 0.0
-        least, chosen = np.inf, 0
-        for t in range(n_trials if total > 0 else 1):
-            row = int(uniforms[h, t] * n)
-            if total > 0:
-                target = uniforms[h, t] * total
-                for i in range(n):
-                    if near[i] > 0:
-                        row = i
-                        target -= near[i]
-                        if target < 0:
-                            break
-            for i in range(n):
-                trial[i] = min(near[i], square(X[i], X[row]))
-            potential = trial.sum()
-            if potential < least:
-                least, chosen = potential, row
-                best[:] = trial
-        near[:] = best
-        centers[h] = X[chosen]

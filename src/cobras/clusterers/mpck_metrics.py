@@ -6,11 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cobras.clusterers.mpck_kernels import Penalty, farthest, spread
+from cobras.clusterers.mpck_kernels import Array, Costs, square
+from cobras.spaces.compile import kernel
 from cobras.types import FloatArray, IndexArray
 
 THIN = 1e-9  # a column's sum below this share of the mean sum is raised to it: weights stay finite
-FLAT = 1e-6  # the same for an eigenvalue of a full metric
+FLAT = 1e-6  # the same for an eigenvalue of a matrix
 TINY = 1e-280  # sums below give no weights at all
 
 
@@ -30,7 +31,7 @@ class Metric(Protocol):
         """Δ of each metric: no two rows are farther from each other, squared."""
 
     def sums(
-        self, X: FloatArray, labels: IndexArray, centers: FloatArray, penalty: Penalty, must: Any, cannot: Any
+        self, X: FloatArray, labels: IndexArray, centers: FloatArray, costs: Costs, must: Any, cannot: Any
     ) -> FloatArray:
         """Add up, per metric, what J multiplies with the metric."""
 
@@ -50,31 +51,31 @@ class DiagonalMetric:
         self.box: FloatArray = np.square(np.ptp(X, axis=0))
 
     def rows(self, X: FloatArray) -> FloatArray:
+        """Scale or turn the rows."""
         return X * np.sqrt(self.value)[:, np.newaxis]
 
     def move(self, centers: FloatArray) -> FloatArray:
+        """Scale or turn the centers."""
         return centers * np.sqrt(self.value)
 
     def reach(self, Z: FloatArray) -> FloatArray:
+        """Δ, as the class says."""
         return self.value @ self.box
 
     def sums(
-        self, X: FloatArray, labels: IndexArray, centers: FloatArray, penalty: Penalty, must: Any, cannot: Any
+        self, X: FloatArray, labels: IndexArray, centers: FloatArray, costs: Costs, must: Any, cannot: Any
     ) -> FloatArray:
-        s: FloatArray = spread(X, labels, centers, self.box, penalty, must, cannot)
+        """Squares or products of differences."""
+        s: FloatArray = spread(X, labels, centers, self.box, costs, must, cannot)
         return s if len(self.value) > 1 else s.sum(axis=0, keepdims=True)
 
     def energy(self, sums: FloatArray, counts: IndexArray) -> float:
+        """J, linear in the metric but for log det."""
         return float((self.value * sums).sum() - counts @ self.log_det)
 
     def learn(self, sums: FloatArray, counts: IndexArray) -> None:
-        # From the old weight towards the best one, n / s, but not beyond what the floor of s allows: J cannot grow.
-        n = counts[:, np.newaxis].astype(np.float64)
-        floor = THIN * sums.mean(axis=1, keepdims=True)
-        usable = (self.box > 0) & (floor > TINY) & (n > 0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            weights = np.minimum(np.maximum(n / np.maximum(sums, floor), self.value), n / sums)
-        self.value = np.where(usable, weights, self.value)
+        """A = n / sums."""
+        self.value = best_weights(sums, counts, self.value, self.box)
         self.log_det = np.log(self.value).sum(axis=1)
 
 
@@ -91,12 +92,15 @@ class FullMetric:
         self.farthest = np.zeros((n_metrics, 2), dtype=np.int64)
 
     def rows(self, X: FloatArray) -> FloatArray:
+        """Scale or turn the rows."""
         return X @ self.root
 
     def move(self, centers: FloatArray) -> FloatArray:
+        """Scale or turn the centers."""
         return np.ascontiguousarray((centers[:, np.newaxis] @ self.root)[:, 0])
 
     def reach(self, Z: FloatArray) -> FloatArray:
+        """Δ, as the class says."""
         if self.has_cannot_links:  # O(n² d) at worst, usually near O(n d): few rows lie far enough out
             for g, rows in enumerate(Z):
                 radius = np.sqrt(np.square(rows - rows.mean(axis=0)).sum(axis=1))
@@ -108,8 +112,9 @@ class FullMetric:
         return squares
 
     def sums(
-        self, X: FloatArray, labels: IndexArray, centers: FloatArray, penalty: Penalty, must: Any, cannot: Any
+        self, X: FloatArray, labels: IndexArray, centers: FloatArray, costs: Costs, must: Any, cannot: Any
     ) -> FloatArray:
+        """Squares or products of differences."""
         k, d, single = len(centers), X.shape[1], len(self.value) == 1
         B = np.zeros((k, d, d))
         parted, joined = X[must[:, 0]] - X[must[:, 1]], X[cannot[:, 0]] - X[cannot[:, 1]]
@@ -118,16 +123,18 @@ class FullMetric:
             B[h] = rows.T @ rows
             for side in (0, 1):
                 rows = parted[labels[must[:, side]] == h]
-                B[h] += 0.5 * penalty.must_link * (rows.T @ rows)
+                B[h] += 0.5 * costs.w_must_link * (rows.T @ rows)
             rows = joined[labels[cannot[:, 0]] == h]
             a, b = self.farthest[0 if single else h]
-            B[h] += penalty.cannot_link * (len(rows) * np.outer(X[a] - X[b], X[a] - X[b]) - rows.T @ rows)
+            B[h] += costs.w_cannot_link * (len(rows) * np.outer(X[a] - X[b], X[a] - X[b]) - rows.T @ rows)
         return B.sum(axis=0, keepdims=True) if single else B
 
     def energy(self, sums: FloatArray, counts: IndexArray) -> float:
+        """J, linear in the metric but for log det."""
         return float((self.value * sums).sum() - counts @ self.log_det)
 
     def learn(self, sums: FloatArray, counts: IndexArray) -> None:
+        """A = n / sums."""
         for g, n in enumerate(counts.tolist()):
             B = sums[g].copy()
             B[self.constant, self.constant] = n  # weight 1, as at the start
@@ -139,3 +146,58 @@ class FullMetric:
             self.root[g] = V * np.sqrt(scale)
             self.value[g] = self.root[g] @ self.root[g].T
             self.log_det[g] = np.log(scale).sum()
+
+
+@kernel("contract", "reassoc")
+def spread(
+    X: Array, labels: Array, centers: Array, box: Array, costs: Any, must: Array, cannot: Array
+) -> Array:
+    """The sums s (k, d) of the M-step: J = Σ a s − Σ n log a, with `box` (d,) the squared ranges of the columns."""
+    k, d = centers.shape
+    s = np.zeros((k, d))
+    for i in range(X.shape[0]):
+        h = labels[i]
+        for m in range(d):
+            s[h, m] += (X[i, m] - centers[h, m]) ** 2
+    for i, j in must:
+        for m in range(d):
+            part = 0.5 * costs.w_must_link * (X[i, m] - X[j, m]) ** 2
+            s[labels[i], m] += part
+            s[labels[j], m] += part
+    for i, j in cannot:
+        for m in range(d):
+            s[labels[i], m] += costs.w_cannot_link * max(box[m] - (X[i, m] - X[j, m]) ** 2, 0.0)
+    return s
+
+
+@kernel()
+def best_weights(sums: Array, counts: Array, old: Array, box: Array) -> Array:
+    """
+    The weights (g, d) that make J least; a constant column, and a cluster without spread, keep the old ones.
+
+    Where the floor of s does not allow n / s, they go from the old weight towards it: J cannot grow.
+    """
+    weights = old.copy()
+    for g in range(old.shape[0]):
+        floor, n = THIN * sums[g].mean(), float(counts[g])
+        for m in range(old.shape[1]):
+            s = sums[g, m]
+            if box[m] > 0 and floor > TINY and n > 0:
+                weights[g, m] = n / s if s >= floor else max(n / floor, min(old[g, m], n / s))
+    return weights
+
+
+@kernel("contract", "reassoc")
+def farthest(Z: Array, radius: Array) -> tuple[int, int]:
+    """The pair of rows farthest from each other; rows by decreasing distance from a point, their `radius`."""
+    most, pair = -1.0, (0, 0)
+    for a in range(1, Z.shape[0]):
+        if radius[a] + radius[0] < most:
+            break
+        for b in range(a):
+            if radius[a] + radius[b] < most:  # by the triangle inequality, no later row is farther
+                break
+            length = np.sqrt(square(Z[a], Z[b]))
+            if length > most:
+                most, pair = length, (a, b)
+    return pair

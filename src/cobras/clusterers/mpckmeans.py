@@ -7,6 +7,7 @@ Departures from the paper, where its description or its code (WekaUT) leaves a c
 - a cannot-link to a single row is passed on to the other members of a component;
 - missing centers are cannot-linked rows, then k-means++ draws; ``init="perturb"`` perturbs the mean, as the code;
 - λ, the weight of log det A, is 1: it only rescales the objective;
+- the E-step also places whole components anew and keeps what makes the objective lower (`regroup`);
 - an empty cluster waits for one iteration and then moves to the row that fits worst.
 """
 
@@ -21,103 +22,19 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cobras.clusterers.closure import close
-from cobras.clusterers.mpck_kernels import Links, Penalty, assign, assign_components, means, price, violated
+from cobras.clusterers.mpck_descent import Descent
+from cobras.clusterers.mpck_kernels import Links
 from cobras.clusterers.mpck_metrics import DiagonalMetric, FullMetric, Metric
 from cobras.clusterers.seeding import start, warm_start
 from cobras.exceptions import InvalidDataError
 from cobras.inputs import as_matrix, as_seed
-from cobras.types import FloatArray, IndexArray, LabelArray
+from cobras.types import FloatArray, LabelArray
 
-PATIENCE = 3  # how often an empty cluster is moved
 CHOICES = {
     "metric": ("diagonal", "full"),
     "init": ("neighbourhoods", "perturb"),
     "order": ("index", "random"),
 }
-NO_PAIRS = np.empty((0, 2), dtype=np.int64)
-
-
-class Descent:
-    """The state of a run, and the steps that lower the objective J."""
-
-    def __init__(
-        self,
-        X: FloatArray,
-        links: Links,
-        penalty: Penalty,
-        metric: Metric,
-        centers: FloatArray,
-        labels: LabelArray,
-    ) -> None:
-        self.X, self.links, self.penalty, self.metric = X, links, penalty, metric
-        self.centers, self.labels = centers, labels
-        self.counts, self.waited = np.zeros((2, len(centers)), dtype=np.int64)
-        self.near = np.zeros(len(X)); self.components = True
-        self.path: list[float] = []
-        self._measure()
-
-    def _measure(self) -> None:
-        """See rows, Δ and log det A in the metric of this moment."""
-        k = len(self.centers)
-        self.Z = self.metric.rows(self.X)
-        reach = self.metric.reach(self.Z) if self.penalty.scaled else np.full(1, 2.0)
-        self.reach = np.broadcast_to(reach, k).copy()
-        self.offset = np.broadcast_to(-self.metric.log_det, k).copy()
-
-    def assign(self, order: IndexArray) -> int:
-        """The E-step; rows with constraints choose in the given order. Return how many rows moved."""
-        centers = self.metric.move(self.centers)
-        n_moved = assign(
-            self.Z,
-            centers,
-            self.offset,
-            self.reach,
-            self.penalty,
-            self.links,
-            order,
-            self.labels,
-            self.near,
-        )
-        if self.components:
-            n_moved += assign_components(
-                self.Z, centers, self.offset, self.reach, self.penalty, self.links, self.labels, self.near
-            )
-        J = self.near.sum() + self.offset[self.labels].sum() + self._violations()
-        self.path.append(float(J))
-        return n_moved
-
-    def _violations(self) -> float:
-        self.must, self.cannot = violated(self.links, self.labels)
-        return price(self.Z, self.labels, self.reach, self.penalty, self.must, self.cannot)
-
-    def update(self, learn: bool) -> None:
-        """The M-step: means, and the metric if it is to be learnt."""
-        means(self.X, self.labels, self.centers, self.counts)
-        metric, counts = self.metric, self.counts
-        if len(metric.value) == 1:
-            counts = counts.sum(keepdims=True)
-        pairs = (self.must, self.cannot) if learn else (NO_PAIRS, NO_PAIRS)
-        sums = metric.sums(self.X, self.labels, self.centers, self.penalty, *pairs)
-        if not learn:
-            self.path.append(metric.energy(sums, counts) + self._violations())
-            return
-        self.path.append(metric.energy(sums, counts))
-        metric.learn(sums, counts)
-        self.path.append(metric.energy(sums, counts))
-        self._measure()
-
-    def revive(self) -> bool:
-        """Move clusters that have been empty for long; whether there is hope for one."""
-        hope = False
-        for h in np.flatnonzero(self.counts == 0):
-            if 0 < self.waited[h] <= PATIENCE:
-                free = np.delete(np.arange(len(self.X)), self.links.rows)
-                rows = free if len(free) else self.links.rows
-                worst = rows[np.argmax(self.near[rows])]
-                self.centers[h], self.near[worst] = self.X[worst], 0
-            hope |= self.waited[h] <= PATIENCE
-            self.waited[h] += 1
-        return hope
 
 
 class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -141,6 +58,9 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         the perturbed mean of all rows as in the authors' code.
     order : {"index", "random"}
         The order in which rows with constraints choose their cluster.
+    regroup : bool
+        In each iteration also place all must-link components anew, as wholes, and keep the better result. Row by
+        row, as in the paper, a component can hardly leave a cluster, because each row is held by the others.
     max_iter : int
         The most iterations.
     tol : float
@@ -189,6 +109,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         w_cannot_link: float = 1.0,
         init: str = "neighbourhoods",
         order: str = "index",
+        regroup: bool = True,
         max_iter: int = 100,
         tol: float = 1e-6,
         learn_metric: bool = True,
@@ -201,6 +122,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.w_cannot_link = w_cannot_link
         self.init = init
         self.order = order
+        self.regroup = regroup
         self.max_iter = max_iter
         self.tol = tol
         self.learn_metric = learn_metric
@@ -245,19 +167,17 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             if self.metric == "full"
             else DiagonalMetric(X, n_metrics)
         )
-        penalty = Penalty(float(self.w_must_link), float(self.w_cannot_link), self._scaled)
-        run = Descent(X, links, penalty, metric, centers, labels)
+        weights = float(self.w_must_link), float(self.w_cannot_link)
+        run = Descent(X, links, metric, centers, labels, weights, self._scaled)
         if warm:
-            run._violations()
             run.update(self.learn_metric)
+            run.revive()
         for n_iter in range(1, self.max_iter + 1):
             before = run.path[-1] if run.path else np.inf
             order = rng.permutation(links.rows) if self.order == "random" else links.rows
-            n_moved = run.assign(order)
+            moved = run.assign(order, self.regroup)
             run.update(self.learn_metric)
-            if not run.revive() and (
-                n_moved == 0 or abs(before - run.path[-1]) <= self.tol * abs(run.path[-1])
-            ):
+            if not run.revive() and (not moved or abs(before - run.path[-1]) <= self.tol * abs(run.path[-1])):
                 break
         self.labels_ = run.labels
         self.cluster_centers_ = run.centers
@@ -304,7 +224,7 @@ class PCKMeans(MPCKMeans):
 
     Parameters
     ----------
-    n_clusters, w_must_link, w_cannot_link, init, order, max_iter, tol, random_state
+    n_clusters, w_must_link, w_cannot_link, init, order, regroup, max_iter, tol, random_state
         As in `MPCKMeans`, and so are the attributes. Weights compare with squared distances: 1 suits columns
         scaled to [0, 1].
 
@@ -326,6 +246,7 @@ class PCKMeans(MPCKMeans):
         w_cannot_link: float = 1.0,
         init: str = "neighbourhoods",
         order: str = "index",
+        regroup: bool = True,
         max_iter: int = 100,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -335,6 +256,7 @@ class PCKMeans(MPCKMeans):
         self.w_cannot_link = w_cannot_link
         self.init = init
         self.order = order
+        self.regroup = regroup
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

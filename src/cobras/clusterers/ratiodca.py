@@ -36,6 +36,7 @@ FIRST_ITERATIONS = 100  # of the inner solver; doubled when they do not suffice
 PATIENCE = 20  # successive decreases after which they are doubled as well
 ACCURACY = 1e-6  # of the inner problem: relative duality gap
 NOTHING = 1e-7  # a step smaller than this, relative to the slope of the balancing term, is none
+ROUND=True
 CHECK = 20  # inner iterations between two looks at the duality gap
 
 
@@ -103,30 +104,21 @@ class CutProblem:
 
     def value(self, f: FloatArray, gamma: float) -> float:
         """F of a vector that is not constant."""
-        return float(functional(f, gamma, *self._graph, self.volume, self.left, self.right))
+        return float(functional(f, gamma, *self._all))
 
     def threshold(self, f: FloatArray, gamma: float) -> Cut:
         """The best of the sets {f > t}; never worse than f."""
-        rank, n_low = best_threshold(f, gamma, *self._graph, self.volume, self.left, self.right)
+        rank, n_low = best_threshold(f, gamma, *self._all)
         return self.cut(rank >= n_low)
 
     def descend(self, f: FloatArray, gamma: float, max_inner: int) -> Cut:
         """RatioDCA from f, then the best threshold."""
-        u, _ = ratio_dca(
-            f.astype(np.float64),
-            gamma,
-            max_inner,
-            *self._graph,
-            self.volume,
-            self.left,
-            self.right,
-            self.mass,
-        )
+        u, _ = ratio_dca(f.astype(np.float64), gamma, max_inner, ROUND, self.start, *self._all, self.mass)
         return self.threshold(u, gamma)
 
     @property
-    def _graph(self) -> tuple[IndexArray, IndexArray, FloatArray]:
-        return self.tail, self.head, self.weight
+    def _all(self) -> tuple[Array, ...]:
+        return self.tail, self.head, self.weight, self.volume, self.left, self.right
 
 
 @kernel()

@@ -1,6 +1,7 @@
 """Where constrained k-means begins: the neighbourhoods that the constraints show, then rows far from all others.
 
-Weighted farthest-first as in the code of MPCKMeans; cannot-linked rows as in PCKMeans (Basu, Banerjee & Mooney, 2004).
+Weighted farthest-first as in the code of MPCKMeans; cannot-linked rows as in PCKMeans
+(Basu, Banerjee & Mooney, 2004).
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from cobras.clusterers.mpck_kernels import Links, draw, means
+from cobras.clusterers.mpck_kernels import Array, Links, means, square
 from cobras.exceptions import InvalidDataError
+from cobras.spaces.compile import kernel
 from cobras.types import BoolArray, FloatArray, LabelArray
 
 
@@ -39,7 +41,7 @@ def start(
         return centers, label[links.component]
 
     candidates = (sizes == 1) & (degree > 0)
-    for c in np.flatnonzero(label >= 0):
+    for c in np.flatnonzero(label >= 0).tolist():
         candidates &= _apart_from(links, c)
     while n_found < k and candidates.any():
         alone = np.flatnonzero(candidates)
@@ -90,3 +92,34 @@ def warm_start(
         draw(X, ordered, len(full), rng.random((k, 2 + int(np.log(k)))))
         centers[counts == 0] = ordered[len(full) :]
     return centers, labels
+
+
+@kernel()
+def draw(X: Array, centers: Array, n_given: int, uniforms: Array) -> None:
+    """Greedy k-means++: fill `centers` (k, d) from row `n_given` on, with `uniforms` (k, trials) as the dice."""
+    n, (k, n_trials) = X.shape[0], uniforms.shape
+    near, trial, best = np.full(n, np.inf), np.empty(n), np.empty(n)
+    for h in range(n_given):
+        for i in range(n):
+            near[i] = min(near[i], square(X[i], centers[h]))
+    for h in range(n_given, k):
+        total = near.sum() if h else 0.0
+        least, chosen = np.inf, 0
+        for t in range(n_trials if total > 0 else 1):
+            row = int(uniforms[h, t] * n)
+            if total > 0:
+                target = uniforms[h, t] * total
+                for i in range(n):
+                    if near[i] > 0:
+                        row = i
+                        target -= near[i]
+                        if target < 0:
+                            break
+            for i in range(n):
+                trial[i] = min(near[i], square(X[i], X[row]))
+            potential = trial.sum()
+            if potential < least:
+                least, chosen = potential, row
+                best[:] = trial
+        near[:] = best
+        centers[h] = X[chosen]

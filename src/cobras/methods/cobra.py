@@ -34,9 +34,7 @@ def cobra(
     parts: Groups = [(part,) for part in space.split(space.root(seed), n_super_instances)]
     while True:
         try:
-            clusters = yield from merge(
-                space, constraints, parts, reuse=reuse, representative=representative, n_new=len(parts)
-            )
+            clusters = yield from merge(space, constraints, parts, reuse=reuse, representative=representative)
             yield Step(None, Partition.of(clusters))
         except Reconsider:
             continue

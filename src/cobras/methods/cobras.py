@@ -15,7 +15,7 @@ from typing import Literal
 
 from cobras.constraints import Constraints
 from cobras.methods.asking import Reconsider, Representative, Reuse, Step, Steps, ask, tries
-from cobras.methods.merge import Groups, merge, merge_known
+from cobras.methods.merge import Groups, join_known, merge
 from cobras.partition import Partition, SuperInstance
 from cobras.spaces import Space
 from cobras.types import Answer
@@ -66,7 +66,7 @@ def cobras(
                 continue
             eager = complete is single and first_iteration == "eager"
             k = yield from split_level(space, constraints, chosen, complete, branch, reuse, max_level, eager)
-            parts = space.split(chosen, k)
+            parts = space.split(chosen, k, draw=int(reuse == "reference"))
             if len(parts) < 2 and split_fallback == "train_only":
                 parts = space.split(chosen, 2, among="train")
             if len(parts) < 2:
@@ -76,13 +76,14 @@ def cobras(
             report: Partition | None = complete
             if complete is single and first_iteration != "single":
                 report = Partition.of(new) if first_iteration == "unmerged" else None
+            old = without(clusters, chosen)
             clusters = yield from merge(
                 space,
                 constraints,
-                without(clusters, chosen) + new,
+                old + new,
                 reuse=reuse,
                 representative=representative,
-                n_new=len(new),
+                n_old=len(old),
                 report=report,
             )
             complete = Partition.of(clusters)
@@ -114,7 +115,7 @@ def split_level(
         report = complete
         if eager and level > 0:
             so_far = space.split(s, 2**level)
-            report = Partition.of(merge_known(space, constraints, [(p,) for p in so_far], reuse))
+            report = Partition.of(join_known(constraints, [(p,) for p in so_far], reuse)[0])
         if (yield from ask(constraints, tries(space, *halves), report, known)) is not Answer.DIFFERENT:
             break
         level += 1
@@ -128,7 +129,7 @@ def split_level(
 def pick(part: SuperInstance, halves: Sequence[SuperInstance], branch: Branch) -> SuperInstance:
     """The half in which the search goes on."""
     if branch == "random" and len(halves) > 1:
-        return halves[int(part.random(0).integers(len(halves)))]
+        return halves[int(part.random(0).random(1)[0] * len(halves))]
     return max(halves, key=len) if branch == "largest" else min(halves, key=len)
 
 

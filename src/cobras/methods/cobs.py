@@ -1,13 +1,13 @@
 """COBS, the active variant: constraint-based selection (Van Craenendonck and Blockeel, Machine Learning 2017).
 
-Many clusterings are made without supervision (see `cobras.methods.pool`); the answers select one of them, the one that
-satisfies most. So the result is never better than the best of the pool. The question is the pair about which the pool,
-weighted by the answers so far, disagrees most, among a sample of pairs that are still unknown.
+Many clusterings are made without supervision (see `cobras.methods.pool`); the answers select the one that satisfies
+most of them, so the result is never better than the best of the pool. The question is the pair about which the
+pool, weighted by the answers so far, disagrees most, among a sample of the pairs that are still unknown.
 
-The paper and its code could not be consulted: sizes of grids, update of weights, size of the sample and ties are
-parameters or choices of ours. Ties of the score are broken by an order of the pool drawn from the seed, since the order
-in which it was made would favour k-means with two clusters. Everything is a function of the constraints and the seed:
-scores and weights of the answers, random numbers of how many of them there are.
+The paper and its code could not be consulted: sizes of grids, update of weights and size of the sample are
+parameters. Ties of the score are broken by an order of the pool drawn from the seed, since the order in which it
+was made would favour k-means with two clusters. Everything is a function of the constraints and the seed: scores
+and weights of the answers, random numbers of how many of them there are. Marks have no bearing on it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def cobs(
     Parameters
     ----------
     k_max : int
-        K-means and spectral clustering make 2 to k_max clusters. Raise it when more are plausible; 1 leaves both out.
+        K-means and spectral clustering make 2 to k_max clusters; raise it if more are plausible. 1 leaves both out.
     n_eps, max_min_points : int
         DBSCAN runs with so many eps, evenly spaced from the smallest to the largest distance of two rows, and with
         2 to max_min_points points that make a row core; 1 leaves it out.
@@ -85,7 +85,7 @@ def cobs(
     count_entailed : bool
         Whether pairs that the answers imply count for the score, besides those answered.
     n_jobs : int, optional
-        Processes that make the pool, which does not depend on it; as many as there are cores by default.
+        Threads that make the pool, which does not depend on them; as many as there are cores by default.
     cache_dir : str, optional
         A folder that keeps pools for the next session on the same data, with the same seed and the same grid.
     """
@@ -143,7 +143,7 @@ def select(
     shown = np.arange(space.n) if space.train is None else np.flatnonzero(space.train)
     by_row = np.ascontiguousarray(labels.T)
     order = _random(seed, 0).permutation(len(labels))
-    satisfied = np.zeros(len(labels), np.int64)
+    satisfied: IndexArray = np.zeros(len(labels), np.int64)
     n_read = 0
     while True:
         new = list(islice(constraints, n_read, None))  # answers are never taken out of the store
@@ -151,9 +151,7 @@ def select(
         satisfied += count_satisfied(
             by_row, np.array([p for p, _ in new]), np.array([a is Answer.SAME for _, a in new])
         )
-        score = satisfied
-        if count_entailed:
-            score = count_satisfied(by_row, *entailed(constraints))
+        score = count_satisfied(by_row, *entailed(constraints)) if count_entailed else satisfied
         partition = _partition(space, labels[order[score[order].argmax()]])
         rng = _random(seed, 1, len(constraints), len(constraints.set_aside))
         pairs = unknown_pairs(constraints, shown, space.n, sample_size, rng)
@@ -180,7 +178,8 @@ def count_satisfied(by_row: IndexArray, pairs: IndexArray, same: BoolArray) -> I
 def weigh(satisfied: IndexArray, factor: float) -> FloatArray:
     """The weight of every clustering: a function of the number of answers it satisfies, 1 for the best."""
     behind = (satisfied.max() - satisfied).astype(np.float64)
-    return np.maximum(np.exp(-np.log(factor) * behind), np.finfo(np.float64).tiny)
+    weights: FloatArray = np.maximum(np.exp(-np.log(factor) * behind), np.finfo(np.float64).tiny)
+    return weights
 
 
 def disagreement(by_row: IndexArray, pairs: IndexArray, weights: FloatArray) -> FloatArray:
@@ -209,32 +208,33 @@ def unknown_pairs(
         home[row] = constraints.component(row)
     aside = [i * n + j for i, j in constraints.set_aside]
     if len(shown) > FEW_ROWS:
-        roots = {root for pair, _ in constraints for root in map(constraints.component, pair)}
+        roots = {constraints.component(row) for pair, _ in constraints for row in pair}
         apart = [a * n + b for a in roots for b in constraints.apart_from(a)]
-        drawn = np.sort(shown[rng.integers(len(shown), size=(N_ROUNDS * size, 2))], axis=1)
-        i, j = drawn.T
+        pairs: IndexArray = np.sort(shown[rng.integers(len(shown), size=(N_ROUNDS * size, 2))], axis=1)
+        i, j = pairs.T
         known = (home[i] == home[j]) | np.isin(home[i] * n + home[j], apart) | np.isin(i * n + j, aside)
-        drawn = drawn[~known]
-        first = np.unique(drawn @ [n, 1], return_index=True)[1]
+        pairs = pairs[~known]
+        first = np.unique(pairs @ [n, 1], return_index=True)[1]
         if len(first) >= size:
-            return drawn[np.sort(first)[:size]]
+            return pairs[np.sort(first)[:size]]
+    pairs = _draw_exactly(constraints, shown, home[shown], size + len(aside), rng)
+    return pairs[~np.isin(pairs @ [n, 1], aside)][:size]
 
-    # One pair of unrelated components after the other, a number for every pair of their rows.
-    roots_, place, sizes = np.unique(home[shown], return_inverse=True, return_counts=True)
-    a, b = np.nonzero(np.triu(~_apart(constraints, roots_), 1))
+
+def _draw_exactly(
+    constraints: Constraints, shown: IndexArray, home: IndexArray, size: int, rng: np.random.Generator
+) -> IndexArray:
+    """Draw from all pairs of rows in unrelated components, numbered by pair of components, then of rows."""
+    roots, place, sizes = np.unique(home, return_inverse=True, return_counts=True)
+    a, b = np.nonzero(np.triu(~_apart(constraints, roots), 1))
     ends = np.cumsum(sizes[a] * sizes[b])
     total = int(ends[-1]) if len(ends) else 0
-    numbers = (
-        rng.choice(total, min(total, size + len(aside)), replace=False) if total else np.empty(0, np.int64)
-    )
+    numbers = rng.choice(total, min(total, size), replace=False)
     at = np.searchsorted(ends, numbers, side="right")
     a, b, numbers = a[at], b[at], ends[at] - 1 - numbers
     members, starts = shown[np.argsort(place, kind="stable")], np.cumsum(sizes) - sizes
-    pairs = np.column_stack(
-        [members[starts[a] + numbers // sizes[b]], members[starts[b] + numbers % sizes[b]]]
-    )
-    pairs = np.sort(pairs, axis=1)
-    return pairs[~np.isin(pairs @ [n, 1], aside)][:size]
+    i, j = members[starts[a] + numbers // sizes[b]], members[starts[b] + numbers % sizes[b]]
+    return np.column_stack([np.minimum(i, j), np.maximum(i, j)])
 
 
 def _apart(constraints: Constraints, roots: IndexArray) -> BoolArray:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from itertools import accumulate, chain
 from typing import TypeAlias
 
 import numpy as np
@@ -32,17 +33,17 @@ def merge(
     *,
     reuse: Reuse,
     representative: Representative,
-    n_new: int,
+    n_old: int = 0,
     report: Partition | None = None,
 ) -> Generator[Step, Answer, Groups]:
     """Merge clusters until every relation is known.
 
-    The last `n_new` groups are new; the others have been compared with each other before. The clustering reported
-    with each question is `report`, or the partly merged one when there is none.
+    The first `n_old` groups have been compared with each other before. The clustering reported with each question
+    is `report`, or the partly merged one when there is none.
     """
     known = constraints.relation if reuse == "transitive" else constraints.answered
-    clusters = list(groups)
-    distance = open_distances(space, constraints, clusters, reuse, n_new)
+    clusters, n_old = join_known(constraints, groups, reuse, n_old)
+    distance = open_distances(space, constraints, clusters, reuse, n_old)
     while True:
         a, b = divmod(int(distance.argmin()), len(clusters))
         if distance[a, b] == np.inf:
@@ -57,46 +58,6 @@ def merge(
             distance[a, b] = distance[b, a] = np.inf
 
 
-def merge_known(space: Space, constraints: Constraints, groups: Groups, reuse: Reuse) -> Groups:
-    """Merge as far as the answers given so far allow, without a question."""
-    clusters = list(groups)
-    open_distances(space, constraints, clusters, reuse, len(clusters))
-    return [cluster for cluster in clusters if cluster]
-
-
-def open_distances(
-    space: Space, constraints: Constraints, clusters: Groups, reuse: Reuse, n_new: int
-) -> FloatArray:
-    """Join what is known to belong together; distances of the clusters whose relation is open, else infinity."""
-    closed = np.zeros((len(clusters), len(clusters)), dtype=bool)
-    np.fill_diagonal(closed, True)
-    same = []
-    for a, b, answer in known_relations(constraints, clusters, reuse):
-        if answer is Answer.SAME:
-            same.append((a, b))
-        elif a != b:
-            closed[a, b] = closed[b, a] = True
-    # Old clusters are compared anew only where something was left open, as after an unsure answer.
-    n_old = len(clusters) - n_new
-    left_open = np.flatnonzero(~closed[:n_old, :n_old].all(axis=1))
-    rows = [*left_open.tolist(), *range(n_old, len(clusters))]
-    distance = np.full(closed.shape, np.inf)
-    distance[rows] = linkage(space, clusters, rows)
-    distance[:, rows] = distance[rows].T
-    distance[closed] = np.inf
-    at = list(range(len(clusters)))  # where each cluster has gone
-    for a, b in same:
-        while at[a] != a:
-            a = at[a]
-        while at[b] != b:
-            b = at[b]
-        if a != b:
-            a, b = min(a, b), max(a, b)
-            join(clusters, distance, a, b)
-            at[b] = a
-    return distance
-
-
 def join(clusters: Groups, distance: FloatArray, a: int, b: int) -> None:
     """Let cluster a take in cluster b; a relation that one of them has settled is settled for both."""
     clusters[a] += clusters[b]
@@ -107,17 +68,54 @@ def join(clusters: Groups, distance: FloatArray, a: int, b: int) -> None:
     distance[b] = distance[:, b] = np.inf
 
 
+def join_known(constraints: Constraints, groups: Groups, reuse: Reuse, n_old: int = 0) -> tuple[Groups, int]:
+    """Join the groups that the answers so far put together, each into the first; how many old ones remain."""
+    into = list(range(len(groups)))
+    for a, b in known_same(constraints, groups, reuse):
+        while into[a] != a:
+            a = into[a]
+        while into[b] != b:
+            b = into[b]
+        into[max(a, b)] = min(a, b)
+    joined: dict[int, tuple[SuperInstance, ...]] = {}
+    for c, group in enumerate(groups):
+        first = c
+        while into[first] != first:
+            first = into[first]
+        joined[first] = joined.get(first, ()) + group
+    return list(joined.values()), sum(c < n_old for c in joined)
+
+
+def open_distances(
+    space: Space, constraints: Constraints, clusters: Groups, reuse: Reuse, n_old: int
+) -> FloatArray:
+    """The distances of the clusters whose relation is open, and infinity elsewhere."""
+    is_open = np.ones((len(clusters), len(clusters)), dtype=bool)
+    for a, b in known_apart(constraints, clusters, reuse):
+        is_open[a, b] = is_open[b, a] = False
+    is_open.flat[:: len(clusters) + 1] = False
+    # Old clusters are compared anew only where something was left open, as after an unsure answer.
+    is_new = np.arange(len(clusters)) >= n_old
+    rows = np.flatnonzero(np.where(is_new, is_open.any(axis=1), is_open[:, :n_old].any(axis=1)))
+    distance = np.full(is_open.shape, np.inf)
+    if len(rows):
+        distance[rows] = linkage(space, clusters, rows.tolist())
+        distance[:, rows] = distance[rows].T
+        distance[~is_open] = np.inf
+    return distance
+
+
 def linkage(space: Space, clusters: Groups, rows: Sequence[int]) -> FloatArray:
     """Single-linkage distances between some of the clusters and all of them."""
     chosen = [clusters[r] for r in rows]
-    between = space.distances([s for c in chosen for s in c], [s for c in clusters for s in c])
+    between = space.distances(list(chain(*chosen)), list(chain(*clusters)))
     across = np.minimum.reduceat(between, starts(clusters), axis=1)
-    return np.minimum.reduceat(across, starts(chosen), axis=0)
+    return across if len(across) == len(rows) else np.minimum.reduceat(across, starts(chosen), axis=0)
 
 
 def starts(clusters: Sequence[Sequence[SuperInstance]]) -> list[int]:
     """Where each cluster begins in the concatenation of all."""
-    return [0, *np.cumsum([len(c) for c in clusters[:-1]]).tolist()]
+    return [0, *accumulate(len(c) for c in clusters[:-1])]
 
 
 def spokesmen(
@@ -131,37 +129,56 @@ def spokesmen(
     return a[i], b[j]
 
 
-def known_relations(
-    constraints: Constraints, clusters: Groups, reuse: Reuse
-) -> Iterator[tuple[int, int, Answer]]:
-    """Pairs of clusters whose relation is settled by the answers so far, by promise, or by doubt."""
-    kept = constraints.complete
-    complete = {
-        c for c, group in enumerate(clusters) if kept and any(s.representative in kept for s in group)
-    }
-    for c in complete:
-        yield from ((c, other, Answer.DIFFERENT) for other in range(len(clusters)) if other != c)
-    yield from doubtful(constraints, clusters)
+def known_same(constraints: Constraints, groups: Groups, reuse: Reuse) -> Iterator[tuple[int, int]]:
+    """Pairs of groups that the answers put together; one that is promised to be complete stays alone."""
     if reuse == "transitive":
         homes: dict[int, int] = {}
-        for c, group in enumerate(clusters):
-            if c not in complete:
-                for root in {constraints.component(s.representative) for s in group}:
-                    if (home := homes.setdefault(root, c)) != c:
-                        yield home, c, Answer.SAME
+        for c, roots in components(constraints, groups):
+            for root in roots:
+                if (home := homes.setdefault(root, c)) != c:
+                    yield home, c
+    elif (
+        reuse == "exact"
+    ):  # the authors' code sees a known must-link only when the turn of its clusters comes
+        yield from answered_pairs(constraints, groups, Answer.SAME)
+
+
+def known_apart(constraints: Constraints, clusters: Groups, reuse: Reuse) -> Iterator[tuple[int, int]]:
+    """Pairs of clusters that are held apart by the answers, by a promise or by doubt."""
+    if constraints.complete:
+        asked = {c for c, _ in components(constraints, clusters)}
+        kept = [c for c in range(len(clusters)) if c not in asked]
+        yield from ((c, other) for c in kept for other in range(len(clusters)))
+    if constraints.set_aside:
+        yield from doubtful(constraints, clusters)
+    if reuse == "transitive":
+        homes = {root: c for c, roots in components(constraints, clusters) for root in roots}
         for root, c in homes.items():
             for other in constraints.apart_from(root):
                 if other in homes:
-                    yield c, homes[other], Answer.DIFFERENT
-        return
-    owner = {s.representative: c for c, group in enumerate(clusters) if c not in complete for s in group}
+                    yield c, homes[other]
+    else:
+        yield from answered_pairs(constraints, clusters, Answer.DIFFERENT)
+
+
+def components(constraints: Constraints, clusters: Groups) -> Iterator[tuple[int, set[int]]]:
+    """Each cluster with the must-link components of its representatives, but for those promised to be complete."""
+    component, complete = constraints.component, constraints.complete
+    for c, cluster in enumerate(clusters):
+        if not complete or not any(s.representative in complete for s in cluster):
+            yield c, {component(s.representative) for s in cluster}
+
+
+def answered_pairs(constraints: Constraints, clusters: Groups, wanted: Answer) -> Iterator[tuple[int, int]]:
+    """Pairs of clusters between whose representatives this very answer was given."""
+    asked = {c for c, _ in components(constraints, clusters)}
+    owner = {s.representative: c for c in asked for s in clusters[c]}
     for (i, j), answer in constraints:
-        # The authors' code sees a known must-link only when the turn of its two clusters comes.
-        if i in owner and j in owner and (reuse == "exact" or answer is Answer.DIFFERENT):
-            yield owner[i], owner[j], answer
+        if answer is wanted and i in owner and j in owner:
+            yield owner[i], owner[j]
 
 
-def doubtful(constraints: Constraints, clusters: Groups) -> Iterator[tuple[int, int, Answer]]:
+def doubtful(constraints: Constraints, clusters: Groups) -> Iterator[tuple[int, int]]:
     """Pairs of clusters about which the person has been unsure as often as may be asked."""
 
     def home(i: int) -> int:
@@ -174,5 +191,5 @@ def doubtful(constraints: Constraints, clusters: Groups) -> Iterator[tuple[int, 
 
     unsure = Counter(tuple(sorted((home(i), home(j)))) for i, j in constraints.set_aside)
     for (a, b), times in unsure.items():
-        if a != b and times >= N_TRIES:
-            yield a, b, Answer.DIFFERENT
+        if times >= N_TRIES:
+            yield a, b

@@ -11,7 +11,7 @@ the eigenvectors of the random walk. Three departures:
 - the Gaussian graph is normalised on a logarithmic scale, so that no sigma makes it underflow;
 - above `max_rows` rows the pool is made on a sample, and each other row follows the nearest row of the sample.
 
-Two float32 matrices (n, n) are shared by all processes, each of which needs two more; O(n²) time per eps and sigma.
+Two float32 matrices (n, n) are shared by all threads, each of which needs two more; O(n²) time per eps and sigma.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ Run: TypeAlias = tuple[str, "IndexArray | None"]  # what was done, and the label
 Job: TypeAlias = tuple[Literal["k-means", "DBSCAN", "neighbors", "sigma"], float]
 
 VERSION = 1  # of the cached files; raise it when the same parameters give another pool
-FEW_ROWS = 500  # below, starting processes takes longer than the work
+FEW_ROWS = 1000  # below, threads would mostly wait for the interpreter lock
 FEW_NODES = 100  # below, the dense eigensolver is as fast
+MEMORY = 3e9  # bytes that the matrices of all threads together may take, if one thread can do with so little
 CUT = 14.0  # links weaker than exp(-14), about 1e-6, do not connect components: float32 could not tell
 
 
@@ -122,8 +123,12 @@ def build_pool(
 
 
 def _runs(X: FloatArray, seed: int, grid: Grid, n_jobs: int | None) -> Iterator[list[Run]]:
-    """Run all jobs, on one thread each, and yield their clusterings in the order of the grid."""
-    from joblib import Parallel, cpu_count, delayed, parallel_config
+    """Run all jobs, on one thread each, and yield their clusterings in the order of the grid.
+
+    Nearly all of the work is done without the interpreter lock. Processes, which `joblib.parallel_config("loky")`
+    would bring, start slower than most pools are made.
+    """
+    from joblib import Parallel, cpu_count, delayed
     from threadpoolctl import threadpool_limits
 
     tables = _tables(X, grid)
@@ -133,15 +138,13 @@ def _runs(X: FloatArray, seed: int, grid: Grid, n_jobs: int | None) -> Iterator[
         jobs += [("DBSCAN", eps) for eps in np.linspace(near, tables.distances.max(), grid.n_eps)]
         jobs += [("neighbors", m) for m in range(2, 1 + tables.neighbors.shape[1])]
         jobs += [("sigma", s) for s in np.linspace(grid.min_sigma, grid.max_sigma, grid.n_sigma)]
-    n_processes = min(n_jobs or cpu_count(), len(jobs)) if len(X) >= FEW_ROWS else 1
-    if n_processes > 1:
-        with parallel_config("loky", n_jobs=n_processes, inner_max_num_threads=1):
-            calls = (delayed(_run)(job, tables, grid, _random(seed, 1, at)) for at, job in enumerate(jobs))
-            yield from _with_bar(Parallel(return_as="generator")(calls), len(jobs))
-    else:
-        with threadpool_limits(1):
-            made = (_run(job, tables, grid, _random(seed, 1, at)) for at, job in enumerate(jobs))
-            yield from _with_bar(made, len(jobs))
+    n_fitting = max(1, int(MEMORY / (8 * len(X) ** 2)) - 1)
+    n_threads = 1 if len(X) < FEW_ROWS else min(n_jobs or cpu_count(), n_fitting)
+    tasks = (delayed(_run)(job, tables, grid, _random(seed, 1, at)) for at, job in enumerate(jobs))
+    with threadpool_limits(1):
+        yield from _with_bar(
+            Parallel(n_jobs=n_threads, prefer="threads", return_as="generator")(tasks), len(jobs)
+        )
 
 
 def _run(job: Job, tables: Tables, grid: Grid, rng: np.random.Generator) -> list[Run]:
@@ -187,7 +190,8 @@ def dbscan(distances: Array, eps: Array, min_points: Array) -> Array:
         for j in range(n):
             counts[i] += distances[i, j] <= eps
     for run in range(len(min_points) - 1, -1, -1):
-        core = np.flatnonzero(counts >= min_points[run])
+        core: Array = np.flatnonzero(counts >= min_points[run])
+        border: Array = np.flatnonzero(counts < min_points[run])
         for i in core[counts[core] < before]:
             for j in core:
                 if distances[i, j] <= eps:
@@ -203,7 +207,7 @@ def dbscan(distances: Array, eps: Array, min_points: Array) -> Array:
         for i in core:  # ascending, and a parent comes before its children
             parent[i] = parent[parent[i]]
             labels[run, i] = parent[i]
-        for i in np.flatnonzero(counts < min_points[run]):
+        for i in border:
             first: Array = n
             for j in core:
                 if distances[i, j] <= eps:
@@ -335,18 +339,18 @@ def _canonical(labels: IndexArray) -> IndexArray:
 
 def _collect(runs: Iterable[list[Run]], n: int, grid: Grid) -> Pool:
     """Drop failures and duplicates; without any clustering, everything is one cluster."""
-    kept: dict[bytes, tuple[str, IndexArray]] = {}
+    kept: dict[bytes | int, tuple[str, IndexArray]] = {}
     n_duplicates = n_failures = 0
     for name, labels in (run for job in runs for run in job):
         if labels is None:
             n_failures += 1
             continue
         labels = _canonical(labels[None])[0]
-        key = labels.tobytes() if grid.deduplicate or not labels.any() else name.encode()
+        key = labels.tobytes() if grid.deduplicate or not labels.any() else len(kept)
         n_duplicates += key in kept
         kept.setdefault(key, (name, labels))
     if not kept:
-        kept[b""] = ("one cluster", _canonical(np.zeros((1, n), np.int64))[0])
+        kept[0] = ("one cluster", _canonical(np.zeros((1, n), np.int64))[0])
     names, rows = zip(*kept.values(), strict=True)
     return Pool(np.array(rows), names, n_duplicates, n_failures)
 
@@ -366,7 +370,7 @@ def _cache_file(folder: Path, X: FloatArray, seed: int, grid: Grid) -> Path:
 def _load(path: Path, n: int) -> Pool | None:
     """The pool in the file; None when there is none or it is damaged."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # np.load(path) leaks
             pool = Pool(file["labels"], tuple(file["sources"].tolist()), *map(int, file["dropped"]))
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error):
         return None

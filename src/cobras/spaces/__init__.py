@@ -19,11 +19,12 @@ class Space(Protocol):
         """The super-instance that holds everything."""
 
     def split(
-        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all"
+        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all", draw: int = 0
     ) -> tuple[SuperInstance, ...]:
         """At most k parts, each with a training member; a single one when it cannot be split.
 
         With `among="train"` only training members decide on the parts, and the others follow the nearest one.
+        The same call gives the same parts; another `draw` uses other random numbers.
         """
 
     def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:

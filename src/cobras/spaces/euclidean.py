@@ -15,7 +15,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from cobras.partition import Partition, SuperInstance
-from cobras.spaces.kmeans import kmeans
+from cobras.spaces.kernels import describe
+from cobras.spaces.kmeans import KMeansResult, kmeans
 from cobras.types import BoolArray, FloatArray, IndexArray
 
 Medoid = Literal["nearest_to_centroid", "train_centroid", "pam"]
@@ -32,6 +33,8 @@ class EuclideanSpace:
         Which rows may be shown in a question; all by default.
     n_init : int
         Restarts of k-means.
+    full_restarts : bool
+        Run every restart to its end, instead of judging most of them early.
     medoid : {"nearest_to_centroid", "train_centroid", "pam"}
         The representative of a super-instance: the training member nearest to the mean of all members, nearest to
         the mean of the training members, or with the least summed distance to all members.
@@ -49,41 +52,45 @@ class EuclideanSpace:
         train: BoolArray | None = None,
         *,
         n_init: int = 10,
+        full_restarts: bool = False,
         medoid: Medoid = "nearest_to_centroid",
     ) -> None:
         self.X = X
         self.n = len(X)
         self.train = None if train is None or train.all() else train
         self.n_init = n_init
+        self.full_restarts = full_restarts
         self.medoid = medoid
         self.memo: dict[Any, Any] = {}
+        self._shown = np.ones(self.n, dtype=bool) if self.train is None else self.train
+        self._everything: IndexArray = np.arange(self.n, dtype=np.int32 if self.n < 2**31 else np.int64)
         self._splits: dict[tuple[int, tuple[int, ...]], tuple[SuperInstance, ...]] = {}
 
     def root(self, seed: int) -> SuperInstance:
         """The super-instance that holds everything."""
-        key = (seed, ())
-        if key not in self._splits:
-            everything: IndexArray = np.arange(self.n, dtype=np.min_scalar_type(-self.n))
-            self._splits[key] = (self._super_instance(everything, seed, ()),)
-        return self._splits[key][0]
+        if (seed, ()) not in self._splits:
+            everything = np.zeros(self.n, dtype=np.int32)
+            self._splits[seed, ()] = self._parts(self._everything, everything, seed, None)
+        return self._splits[seed, ()][0]
 
     def split(
-        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all"
+        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all", draw: int = 0
     ) -> tuple[SuperInstance, ...]:
         """At most k parts, each with a training member; never more than there are distinct rows."""
         k = min(k, s.n_train)
         if k < 2:
             return (s,)
-        node = (*s.path, k if among == "all" else 1)  # no split has k = 1, so 1 stands for "train"
+        # No split has k = 1, so 1 stands for "train"; children of further draws have numbers of their own.
+        node = (*s.path, k if among == "all" else 1, *(() if draw == 0 else (-draw,)))
         if (s.seed, node) not in self._splits:
-            groups = self._groups(s, k, node) if among == "all" else self._groups_among_train(s, k, node)
-            made = (self._super_instance(g, s.seed, (*node, child)) for child, g in enumerate(groups))
-            self._splits[s.seed, node] = tuple(made) if len(groups) > 1 else (s,)
+            labels = self._cut(s, k, node) if among == "all" else self._cut_among_train(s, k, node)
+            parts = self._parts(s.members, labels, s.seed, node)
+            self._splits[s.seed, node] = parts if len(parts) > 1 else (s,)
         return self._splits[s.seed, node]
 
     def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
         """The medoid, then the training members next nearest to the centroid."""
-        shown = self._train_members(s.members)
+        shown = s.members[self._shown[s.members]]
         order = np.argsort(_squared_distances(self.X[shown], s.centroid), kind="stable")
         others = (int(i) for i in shown[order[: count + 1]])
         return (s.representative, *(i for i in others if i != s.representative))[:count]
@@ -96,61 +103,60 @@ class EuclideanSpace:
     def partition(self, labels: IndexArray) -> Partition:
         """A clustering given by labels: one super-instance for each cluster."""
         _, labels = np.unique(labels, return_inverse=True)
-        everything = np.arange(self.n, dtype=np.min_scalar_type(-self.n))
-        return Partition.of((self._super_instance(g, 0, ()),) for g in _by_label(everything, labels))
+        return Partition.of((part,) for part in self._parts(self._everything, labels, 0, None))
 
-    def _groups(self, s: SuperInstance, k: int, node: tuple[int, ...]) -> list[IndexArray]:
+    def _cut(self, s: SuperInstance, k: int, node: tuple[int, ...]) -> IndexArray:
+        """K-means on all members; a group without training member joins the one whose medoid is nearest to it."""
         rows = self.X if len(s) == self.n else self.X[s.members]
-        labels = kmeans(rows, k, s.random(*node[len(s.path) :]), n_init=self.n_init).labels
-        groups = _by_label(s.members, labels)
+        labels: IndexArray = self._kmeans(rows, k, s, node).labels
         if self.train is None:
-            return groups
-        good = [g for g in groups if self.train[g].any()]
-        if len(good) == len(groups):
-            return groups
-        medoids = np.array([self._super_instance(g, 0, ()).representative for g in good])
-        homes = [[g] for g in good]
-        for g in groups:
-            if not self.train[g].any():
-                mean = self.X[g].mean(axis=0, dtype=np.float64)
-                homes[int(_squared_distances(self.X[medoids], mean).argmin())].append(g)
-        return [np.sort(np.concatenate(parts)) for parts in homes]
+            return labels
+        *_, means, medoids, n_train = describe(self.X, s.members, labels, int(labels.max()) + 1, self._shown)
+        good = np.flatnonzero(n_train)
+        home = np.arange(len(means), dtype=labels.dtype)
+        for g in np.flatnonzero(n_train == 0):
+            home[g] = good[_squared_distances(self.X[medoids[good]], means[g]).argmin()]
+        regrouped: IndexArray = np.unique(home[labels], return_inverse=True)[1]
+        return regrouped
 
-    def _groups_among_train(self, s: SuperInstance, k: int, node: tuple[int, ...]) -> list[IndexArray]:
-        shown = self._train_members(s.members)
-        centers = kmeans(self.X[shown], k, s.random(*node[len(s.path) :]), n_init=self.n_init)
-        labels = cdist(self.X[s.members], centers.centers).argmin(axis=1)
-        labels[np.searchsorted(s.members, shown)] = centers.labels
-        return _by_label(s.members, labels)
+    def _cut_among_train(self, s: SuperInstance, k: int, node: tuple[int, ...]) -> IndexArray:
+        """K-means on the training members; the others follow the nearest center."""
+        shown = self._shown[s.members]
+        found = self._kmeans(self.X[s.members[shown]], k, s, node)
+        labels: IndexArray = cdist(self.X[s.members], found.centers).argmin(axis=1)
+        labels[shown] = found.labels
+        return labels
 
-    def _train_members(self, members: IndexArray) -> IndexArray:
-        return members if self.train is None else members[self.train[members]]
+    def _kmeans(self, rows: FloatArray, k: int, s: SuperInstance, node: tuple[int, ...]) -> KMeansResult:
+        rng = s.random(*node[len(s.path) :])
+        return kmeans(rows, k, rng, n_init=self.n_init, full_restarts=self.full_restarts)
 
-    def _super_instance(self, members: IndexArray, seed: int, path: tuple[int, ...]) -> SuperInstance:
-        rows = self.X if len(members) == self.n else self.X[members]
-        centroid = rows.mean(axis=0, dtype=np.float64)
-        shown = self._train_members(members)
-        n_train = len(shown)
-        if n_train == 0:  # only in a partition given by labels
-            shown = members
-        candidates = rows if len(shown) == len(members) else self.X[shown]
-        if self.medoid == "nearest_to_centroid":
-            cost = _squared_distances(candidates, centroid)
-        elif self.medoid == "train_centroid":
+    def _parts(
+        self, members: IndexArray, labels: IndexArray, seed: int, node: tuple[int, ...] | None
+    ) -> tuple[SuperInstance, ...]:
+        k = int(labels.max()) + 1
+        ordered, starts, means, medoids, n_train = describe(self.X, members, labels, k, self._shown)
+        parts = []
+        for g in range(k):
+            group = ordered[starts[g] : starts[g + 1]]
+            medoid = medoids[g] if self.medoid == "nearest_to_centroid" else self._other_medoid(group)
+            path = () if node is None else (*node, g)
+            parts.append(SuperInstance(group, int(medoid), means[g], int(n_train[g]), seed, path))
+        return tuple(parts)
+
+    def _other_medoid(self, members: IndexArray) -> int:
+        shown = members[self._shown[members]]
+        shown = shown if len(shown) else members
+        candidates = self.X[shown]
+        if self.medoid == "train_centroid":
             cost = _squared_distances(candidates, candidates.mean(axis=0, dtype=np.float64))
         else:
+            rows = self.X[members]
             cost = np.array([np.sqrt(_squared_distances(rows, c)).sum() for c in candidates])
-        return SuperInstance(members, int(shown[cost.argmin()]), centroid, n_train, seed, path)
+        return int(shown[cost.argmin()])
 
 
 def _squared_distances(rows: FloatArray, point: FloatArray) -> FloatArray:
     away = rows - point
     squared: FloatArray = np.einsum("ij,ij->i", away, away)
     return squared
-
-
-def _by_label(members: IndexArray, labels: IndexArray) -> list[IndexArray]:
-    """The members of each label, ascending, without empty groups."""
-    order = np.argsort(labels, kind="stable")
-    counts = np.bincount(labels)
-    return np.split(members[order], np.cumsum(counts[counts > 0])[:-1])

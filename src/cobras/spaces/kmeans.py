@@ -10,7 +10,7 @@ a tolerance relative to the variance). It departs from scikit-learn in ways that
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,6 +21,13 @@ from cobras.types import FloatArray, LabelArray
 # inertia is on average 1.003 times that of scikit-learn's ten full restarts: 880 problems (blobs, noise, heavy
 # tails, anisotropic, repeated rows, real sets; n 10..3000, d 1..64, k 2..32) not used to choose these numbers.
 PROBES, FINALISTS = 2, 2
+
+
+class Uniforms(Protocol):
+    """A source of numbers from 0 to 1."""
+
+    def random(self, size: tuple[int, ...], /) -> FloatArray:
+        """New numbers, exclusive of 1."""
 
 
 class KMeansResult(NamedTuple):
@@ -34,11 +41,12 @@ class KMeansResult(NamedTuple):
 def kmeans(
     X: FloatArray,
     k: int,
-    rng: np.random.Generator,
+    rng: Uniforms,
     *,
     n_init: int = 10,
     max_iter: int = 300,
     tol: float = 1e-4,
+    full_restarts: bool = False,
 ) -> KMeansResult:
     """
     Cluster the rows of `X` into `k` groups, or fewer if `X` has fewer distinct rows.
@@ -52,7 +60,7 @@ def kmeans(
         The rows, finite; not modified. Computed in its own precision, sums in double precision.
     k : int
         The number of groups asked for.
-    rng : numpy.random.Generator
+    rng : numpy.random.Generator, or anything with `random(size)`
         All randomness: the same state gives the same result.
     n_init : int, default=10
         The number of k-means++ seedings that compete.
@@ -60,6 +68,8 @@ def kmeans(
         The most iterations of a run that is carried to its end.
     tol : float, default=1e-4
         Stop when the squared shift of the centers is at most `tol` times the mean variance of the columns.
+    full_restarts : bool, default=False
+        Run every restart to its end on all rows, as scikit-learn does, instead of the most promising ones.
 
     Returns
     -------
@@ -97,7 +107,7 @@ def kmeans(
     tol *= variance
     rows, mass = blocks, weights
     size = max(256, 64 * k, min(n // 8, 2048))
-    if n > 1.5 * size:
+    if n > 1.5 * size and not full_restarts:
         rows, mass = sample(blocks, weights, rng.random(grid(size)))
     uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
     centers, n_found = seed(rows, mass, uniforms)
@@ -106,7 +116,7 @@ def kmeans(
         centers, n_found = seed(rows, mass, uniforms)
     if n_found < k:  # one center per distinct row: nothing to improve
         centers, max_iter = centers[:1, :n_found].copy(), 0
-    if len(centers) > 1:
+    if len(centers) > 1 and not full_restarts:
         order = np.argsort(lloyd(rows, mass, centers, min(PROBES, max_iter), tol)[1])[:FINALISTS]
         centers = centers[order]
     labels, values, n_empty = lloyd(rows, mass, centers, max_iter, tol)
