@@ -76,6 +76,11 @@ class Constraints:
         """The instance that stands for the must-link component of instance i."""
         return self._root.get(i, i)
 
+    def components(self, instances: Iterable[int]) -> set[int]:
+        """The must-link components of several instances."""
+        root = self._root
+        return {root.get(i, i) for i in instances}
+
     def apart_from(self, root: int) -> Iterable[int]:
         """The components, by root, that cannot be linked with the component of `root`."""
         return self._apart.get(root, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cobras.session import Session
-from cobras.types import Answer, Oracle
+from cobras.types import Oracle
 
 
 def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | None = None) -> Session:
@@ -18,5 +18,5 @@ def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | Non
     [0, 0, 1]
     """
     while not (until is not None and until(session)) and (pair := session.ask()) is not None:
-        session.tell(Answer.of(oracle(pair.i, pair.j)), pair)
+        session.tell(oracle(pair.i, pair.j), pair)
     return session

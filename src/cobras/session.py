@@ -145,15 +145,13 @@ class Session:
         """Answer the open question; `pair` names it, so that a late or doubled answer is refused."""
         answer = Answer.of(answer)
         open_pair = self.ask()
-        given = Pair(*(int(i) for i in pair))
+        i, j = pair
         if open_pair is None:
+            raise StaleQuestionError(f"Answer is for pair ({i}, {j}), but there is no open question.")
+        if {i, j} != set(open_pair):
             raise StaleQuestionError(
-                f"Answer is for pair ({given.i}, {given.j}), but there is no open question."
-            )
-        if given.ordered != open_pair.ordered:
-            raise StaleQuestionError(
-                f"Answer is for pair ({given.i}, {given.j}), but the open question is "
-                f"({open_pair.i}, {open_pair.j}). Call ask() again."
+                f"Answer is for pair ({i}, {j}), but the open question is ({open_pair.i}, {open_pair.j}). "
+                "Call ask() again."
             )
         self._replayed.constraints.check(*open_pair, answer)
         self._add(Event("answer", {"i": open_pair.i, "j": open_pair.j, "answer": int(answer)}))

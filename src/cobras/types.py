@@ -33,11 +33,13 @@ class Answer(IntEnum):
     @classmethod
     def of(cls, value: object) -> Answer:
         """Read an answer given as `Answer`, bool, None (unsure) or its name."""
+        if isinstance(value, cls):
+            return value
         if value is None:
             return cls.UNSURE
         if isinstance(value, str) and value.upper() in cls.__members__:
             return cls[value.upper()]
-        if isinstance(value, (bool, np.bool_, cls)):
+        if isinstance(value, (bool, np.bool_)):
             return cls(int(value))
         raise ValueError(
             f"An answer must be Answer.SAME, DIFFERENT or UNSURE, or True, False or None, not {value!r}."

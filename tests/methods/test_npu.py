@@ -228,6 +228,52 @@ def test_any_number_of_clusters_comes_to_an_end_whatever_is_volunteered(problem,
     assert session.labels_.tolist() == labels
 
 
+def test_doubt_about_one_neighbourhood_does_not_imply_another():
+    constraints = Constraints()
+    constraints.add(0, 1, Answer.DIFFERENT)
+    neighbourhoods = Neighbourhoods(np.arange(3), 0, constraints)
+    neighbourhoods.refresh()
+    report = Session(np.zeros((3, 1))).partition
+    asking = neighbourhoods.place(2, [0, 1], report, 2)
+    assert next(asking).pair == (2, 0)
+    assert asking.send(Answer.UNSURE).pair == (2, 1)
+    with pytest.raises(StopIteration):
+        asking.send(Answer.DIFFERENT)
+    neighbourhoods.refresh()
+    assert neighbourhoods.groups == [[0], [1]]
+    assert neighbourhoods.candidates().tolist() == []
+
+
+def test_the_most_informative_instance_is_asked_and_the_likeliest_neighbourhood_first():
+    """With a similarity of our own in the place of the forest's."""
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 4
+    X = rng.normal(size=(30, 2)) + 2 * y[:, None]
+    alike = np.exp(-np.linalg.norm(X[:, None] - X[None], axis=2))
+    problem = Problem(X, y, None, npu, 0, {"n_clusters": 4})
+    with patch(
+        "cobras.methods.forest.similarity",
+        lambda _, rows, groups: np.stack([alike[np.ix_(rows, g)].mean(axis=1) for g in groups], axis=1),
+    ):
+        asked, _, seen = watched(problem)
+    at = 0
+    for groups in seen[:-1]:
+        turn = [pair for pair in asked[at:] if pair.i == asked[at].i]
+        at += len(turn)
+        if len(groups) > 1:
+            outside = np.setdiff1d(np.arange(30), [i for g in groups for i in g])
+            best = []
+            for x in outside:
+                p = np.array([alike[x, g].mean() for g in groups])
+                p /= p.sum()
+                best.append(-(p * np.log2(p)).sum() / sum(n * q for n, q in enumerate(sorted(p)[::-1], 1)))
+            assert turn[0].i == outside[np.argmax(best)]
+            p = np.array([alike[turn[0].i, g].mean() for g in groups])
+            homes = [next(n for n, g in enumerate(groups) if j in g) for _, j in turn]
+            assert homes == np.argsort(-p)[: len(homes)].tolist()
+    assert at == len(asked)
+
+
 def test_an_inference_from_too_few_clusters_gives_way_to_a_constraint():
     X = np.arange(12.0)[:, None] + 10 * (np.arange(12) // 4)[:, None]
     problem = Problem(X, np.arange(12) // 4, None, npu, 0, {"n_clusters": 2, "infer_last": True})

@@ -4,10 +4,12 @@ Must-linked rows become one vertex of the similarity graph. Two clusters are the
 raised until all cannot-links hold; more clusters come from repeated splits in two. It departs from the authors'
 code as follows (see also `cobras.clusterers.ratiodca`):
 
-- one start is always a cut that meets the cannot-links, so that for two clusters none is violated that can hold;
+- some starts are always cuts that meet the cannot-links, so that for two clusters none is violated that can hold:
+  the best cut mended, and a harmonic function between the ends of cannot-links in place of constrained spectral
+  clustering;
 - starts that reached the same cut go on as one, and only the best cut of each gamma is perturbed;
 - the preset "fast", meant for clustering again after every few answers, has two starts, one run, 1000 inner
-  iterations, and jumps to the gamma at which the best cut and the best feasible one cost the same;
+  iterations, and jumps to the gamma at which the best cut and the mended one cost the same;
 - cannot-links that two clusters cannot meet (an odd cycle) are met as well as possible, as for more clusters.
 """
 
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,11 +26,19 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from cobras.clusterers.closure import close
-from cobras.clusterers.graph import Kind, contract, neighbour_graph, second_eigenvector, two_colour
+from cobras.clusterers.graph import (
+    Kind,
+    contract,
+    harmonic,
+    multiway_cut,
+    neighbour_graph,
+    second_eigenvector,
+    two_colour,
+)
 from cobras.clusterers.ratiodca import Cut, CutProblem
 from cobras.exceptions import InvalidDataError
 from cobras.inputs import as_labels, as_matrix, as_seed, check_options
-from cobras.types import BoolArray, FloatArray, IndexArray, LabelArray
+from cobras.types import FloatArray, IndexArray
 
 N_GAMMAS = 60  # the doubling ends long before, unless cannot-links form an odd cycle
 NARROW = 0.01  # the search for the smallest gamma ends at this relative width
@@ -117,7 +127,13 @@ class COSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, init_labels: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        init_labels: Any = None,
     ) -> Self:
         """Cluster X.
 
@@ -212,14 +228,6 @@ def cluster(
     return min(runs, key=lambda labels: multiway_cut(W, volume, labels))[group]
 
 
-def multiway_cut(W: Any, volume: FloatArray, labels: IndexArray) -> float:
-    """The sum over clusters of cut / volume."""
-    edges = sp.coo_array(W)
-    tail, head = (labels[index] for index in edges.coords)
-    cuts = np.bincount(tail, edges.data * (tail != head), int(labels.max()) + 1)
-    return float((cuts / np.bincount(labels, volume)).sum())
-
-
 def two_clusters(
     W: Any,
     volume: FloatArray,
@@ -230,37 +238,55 @@ def two_clusters(
 ) -> Cut:
     """The best cut found that violates nothing (or, with odd cycles, no more than a mended one)."""
     problem = CutProblem.of(W, volume, apart)
-    vectors = starts(problem, W, effort, rng, warm)
-    gamma = low = 0.0
-    high = np.inf
-    feasible: Cut | None = None
+    cuts = distinct(
+        [problem.descend(f, 0.0, effort.max_inner) for f in starts(problem, W, effort, rng, warm)]
+    )
+    if effort.perturbation:
+        cuts[0] = perturb(problem, cuts[0], 0.0, effort, rng)
+    best = cuts[0]
+    if best.n_violations == 0:
+        return best
+    mended = mend(problem, best)
+    vectors = [
+        mended.side.astype(np.float64),
+        harmonic(W, mended.side, np.union1d(problem.left, problem.right)),
+    ]
+    if warm is not None and warm.min() < warm.max():
+        vectors.append(mend(problem, one_against_rest(problem, warm)).side.astype(np.float64))
+    if not effort.jump:
+        vectors += [cut.side.astype(np.float64) for cut in cuts]
+        return narrow(problem, vectors, mended, effort, rng)
+    dearer = best.n_violations * best.balance - mended.n_violations * mended.balance
+    gamma = max((mended.value - best.value) / dearer, 0.2) if dearer > 0.0 else 0.2
+    cuts = [problem.descend(f, gamma * (1.0 + NARROW), effort.max_inner) for f in vectors]
+    return min([mended, *(mend(problem, cut) for cut in cuts)], key=faults)
+
+
+def narrow(
+    problem: CutProblem, vectors: list[FloatArray], feasible: Cut, effort: Effort, rng: np.random.Generator
+) -> Cut:
+    """Double gamma until the best cut is feasible, then bisect to the smallest gamma where it is."""
+    gamma, low, high = 0.2, 0.0, np.inf
     for _ in range(N_GAMMAS):
         cuts = distinct([problem.descend(f, gamma, effort.max_inner) for f in vectors], gamma)
         if effort.perturbation:
             cuts[0] = perturb(problem, cuts[0], gamma, effort, rng)
-        best = cuts[0]
-        mended = mend(problem, best)
-        if feasible is None or (mended.n_violations, mended.value) < (feasible.n_violations, feasible.value):
-            feasible = mended
-        if best.n_violations <= feasible.n_violations:
-            if gamma == 0.0 or effort.jump or gamma - low < NARROW * gamma:
-                break
+        mended = mend(problem, cuts[0])
+        feasible = min(feasible, mended, key=faults)
+        if cuts[0].n_violations <= feasible.n_violations:
             high = gamma
         else:
             low = gamma
-        if effort.jump:
-            dearer = best.n_violations * best.balance - feasible.n_violations * feasible.balance
-            if dearer <= 0.0:
-                break
-            gamma = max(gamma, (feasible.value - best.value) / dearer) * (1.0 + NARROW)
-            cuts = [best]
-        elif high < np.inf:
-            gamma = 0.5 * (low + high)
-        else:
-            gamma = max(0.2, 2.0 * gamma)
+        if high - low < NARROW * high:
+            break
+        gamma = 0.5 * (low + high) if high < np.inf else 2.0 * gamma
         vectors = [cut.side.astype(np.float64) for cut in distinct([*cuts, mended, feasible], gamma)]
-    assert feasible is not None
     return feasible
+
+
+def faults(cut: Cut) -> tuple[int, float]:
+    """What makes a cut worse than another: violations, then its value."""
+    return cut.n_violations, cut.value
 
 
 def starts(
@@ -269,13 +295,17 @@ def starts(
     """The second eigenvector, the best of the earlier clusters against the rest, and random vectors."""
     vectors = [second_eigenvector(W, problem.volume, rng)]
     if warm is not None and warm.min() < warm.max():
-        cuts = [problem.cut(warm == label) for label in np.unique(warm)]
-        vectors.append(min(cuts, key=lambda cut: cut.value).side.astype(np.float64))
+        vectors.append(one_against_rest(problem, warm).side.astype(np.float64))
     vectors += [rng.standard_normal(len(problem.volume)) for _ in range(effort.n_starts - len(vectors))]
     return vectors
 
 
-def distinct(cuts: list[Cut], gamma: float) -> list[Cut]:
+def one_against_rest(problem: CutProblem, labels: IndexArray) -> Cut:
+    """The cluster that is cheapest to cut off."""
+    return min((problem.cut(labels == label) for label in np.unique(labels)), key=lambda cut: cut.value)
+
+
+def distinct(cuts: list[Cut], gamma: float = 0.0) -> list[Cut]:
     """The different cuts, cheapest first; a set and the rest are the same cut."""
     return sorted(
         {(cut.side ^ cut.side[0]).tobytes(): cut for cut in cuts}.values(), key=lambda cut: cut.cost(gamma)
@@ -385,13 +415,9 @@ class Splits:
         few = [cut for cut in cuts if cut.n_violations <= tolerated]
         best = min(few or cuts, key=growth)
         expected = k * (k - 1) * len(self.apart) / (self.k * (self.k - 1))
-        return Split(
-            members[best.side], growth(best), len(apart) - best.n_violations, int(2 * expected // k)
-        )
+        return Split(members[best.side], growth(best), len(apart) - best.n_violations, int(2 * expected // k))
 
-    def candidates(
-        self, problem: CutProblem, W: Any, tolerated: int, warm: IndexArray | None
-    ) -> list[Cut]:
+    def candidates(self, problem: CutProblem, W: Any, tolerated: int, warm: IndexArray | None) -> list[Cut]:
         """Cuts of a part. In pieces, they are each piece and the cuts of large pieces, the others on either side."""
         n = len(problem.volume)
         if n == 2:

@@ -14,13 +14,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, cg, eigsh
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.neighbors import NearestNeighbors
 
 from cobras.exceptions import InvalidDataError
 from cobras.spaces.compile import kernel
-from cobras.types import FloatArray, IndexArray
+from cobras.types import BoolArray, FloatArray, IndexArray
 
 Kind: TypeAlias = Literal["symmetric", "mutual"]
 DENSE = 64  # vertices up to which all eigenvectors are computed at once
@@ -123,6 +123,27 @@ def second_eigenvector(W: Any, volume: FloatArray, rng: np.random.Generator) -> 
     except ArpackNoConvergence as error:
         values, vectors = error.eigenvalues, error.eigenvectors
     return np.asarray(vectors[:, values.argmin()] / root if len(values) == 2 else start)
+
+
+def harmonic(W: Any, side: BoolArray, fixed: IndexArray) -> FloatArray:
+    """The smoothest vector that is 1 or 0, as `side` says, at the fixed vertices."""
+    free = np.setdiff1d(np.arange(len(side)), fixed)
+    f = side.astype(np.float64)
+    degree = W.sum(axis=0)[free]
+    degree[degree == 0] = 1.0
+    inside = sp.diags_array(degree) - W[free][:, free]
+    f[free] = cg(
+        inside, W[free][:, fixed] @ f[fixed], rtol=1e-3, maxiter=500, M=sp.diags_array(1.0 / degree)
+    )[0]
+    return f
+
+
+def multiway_cut(W: Any, volume: FloatArray, labels: IndexArray) -> float:
+    """The sum over clusters of cut / volume."""
+    edges = sp.coo_array(W)
+    tail, head = (labels[index] for index in edges.coords)
+    cuts = np.bincount(tail, edges.data * (tail != head), int(labels.max()) + 1)
+    return float((cuts / np.bincount(labels, volume)).sum())
 
 
 def _connect(

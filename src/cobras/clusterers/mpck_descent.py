@@ -38,13 +38,13 @@ class Descent:
         self.counts, self.waited = np.zeros((2, len(centers)), dtype=np.int64)
         self.must = self.cannot = NO_PAIRS
         self.path: list[float] = []
-        self._measure()
+        self.measure()
 
-    def _measure(self) -> None:
+    def measure(self) -> None:
         """See rows, centers, Δ and log det A in the metric of this moment."""
         k, metric = len(self.centers), self.metric
         Z = metric.rows(self.X)
-        reach = metric.reach(Z) if self.scaled else 2.0  # a violated cannot-link costs reach − 1 then
+        reach = metric.reach(Z) if self.scaled else 2.0  # a violated cannot-link costs 2 - 1 then
         offset = np.full(k, -metric.log_det)
         self.costs = Costs(
             Z, metric.move(self.centers), offset, np.full(k, reach), *self.weights, self.scaled
@@ -83,5 +83,4 @@ class Descent:
                 self.centers[h], self.near[worst] = self.X[worst], 0
             hope |= bool(self.waited[h] <= PATIENCE)
             self.waited[h] += 1
-        self._measure()
         return hope

