@@ -1,18 +1,14 @@
 """Do we cluster as well as the authors' own package? Mean ARI of ours beside cobras-ts.
 
-    python -m benchmarks.agreement [--seeds 50] [--all-restarts]
+    python -m benchmarks.agreement [--seeds 50]
 
 The reference options copy what cobras-ts does; there the difference must stay within three standard errors,
 or the exit code is 1. The last columns show, for information, what our default options change.
-
-`--all-restarts` runs every restart of our k-means to its end, as scikit-learn does for cobras-ts: what then
-disappears is a difference of k-means, what stays is one of COBRAS.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -21,20 +17,20 @@ from joblib import Parallel, delayed
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from cobras import COBRAS
 from benchmarks.data import FloatArray, load
-from benchmarks.peer import REFERENCE, all_restarts, run_cobras_ts
+from benchmarks.peer import REFERENCE, run_cobras_ts
+from cobras import COBRAS
 
 DATA_SETS = ("wine", "wdbc", "digits")
 QUERIES = (10, 25, 50, 100)
 N_INIT = 10
 
 
-def scores(name: str, seed: int, like: bool) -> FloatArray:
+def scores(name: str, seed: int) -> FloatArray:
     """ARI at each of QUERIES (columns) of cobras-ts, our reference options and our default options (rows)."""
     X, y = load(name)
     budget = max(QUERIES)
-    with threadpool_limits(1), all_restarts() if like else nullcontext():
+    with threadpool_limits(1):
         peer = run_cobras_ts(X, y, budget + 1, n_init=N_INIT, seed=seed)
         runs: list[Sequence[npt.NDArray[np.integer[Any]]]] = [peer.labels_per_query]
         for options in (REFERENCE, {}):
@@ -58,21 +54,14 @@ def main() -> int:
     """Print the table; 1 when the reference options disagree with cobras-ts anywhere."""
     parser = argparse.ArgumentParser(description="Mean ARI of cobras beside cobras-ts.")
     parser.add_argument("--seeds", type=int, default=50, help="runs per data set (default 50)")
-    parser.add_argument(
-        "--all-restarts", action="store_true", help="run all restarts of our k-means to the end"
-    )
-    options = parser.parse_args()
-    n_seeds, like = options.seeds, options.all_restarts
-    how = "all restarts ended" if like else "our k-means as it is"
-    print(
-        f"Mean ARI over {n_seeds} seeds, n_init={N_INIT} on both sides, {how}; z = difference / standard error"
-    )
+    n_seeds = parser.parse_args().seeds
+    print(f"Mean ARI over {n_seeds} seeds, n_init={N_INIT} on both sides; z = difference / standard error")
     print(f"{'':25}{'reference options':^44}{'default options':^26}")
     head = f"{'data':8}{'queries':>7}{'cobras-ts':>10}{'ours':>9}{'diff':>9}{'SE':>9}{'z':>7}{'<=3 SE':>10}"
     print(head + f"{'ours':>9}{'diff':>9}{'z':>7}")
     n_outside = 0
     for name in DATA_SETS:
-        results = Parallel(n_jobs=2)(delayed(scores)(name, seed, like) for seed in range(n_seeds))
+        results = Parallel(n_jobs=2)(delayed(scores)(name, seed) for seed in range(n_seeds))
         for column, q in enumerate(QUERIES):
             peer, reference, default = np.stack(results)[:, :, column].T
             difference, error, z = compare(reference, peer)

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from benchmarks.data import load
 from sklearn.preprocessing import minmax_scale
 
+from benchmarks.data import load
 from cobras import LabelOracle, Session, run
 from cobras.methods.pool import Grid, Pool, build_pool
 
@@ -90,7 +90,8 @@ def main() -> None:
         r = found[name] = json.loads(output)
         print(
             f"{name:12} {r['n']:6d} {r['seconds']:7.2f} {r['cpu']:6.2f} {r['peak']:8.0f} "
-            f"{r['peak'] - r['before']:13.0f} {r['ms']:9.2f} {r['kept']:5d} {r['duplicates']:6d} {r['failures']:7d}",
+            f"{r['peak'] - r['before']:13.0f} {r['ms']:9.2f} "
+            f"{r['kept']:5d} {r['duplicates']:6d} {r['failures']:7d}",
             flush=True,
         )
     rows = np.log([found[name]["n"] for name in names])

@@ -4,14 +4,12 @@ Three things are lent to it during a run and taken back afterwards: `numpy.int`,
 k-means with an explicit number of restarts (it calls `KMeans(k)`: ten when it was published, one today); and
 NumPy's global seed, from which it draws. Its own queriers import tornado, so the oracle is ours.
 
-The same `n_init` is not the same work: our k-means gives up most restarts after a few iterations, and judges them
-on a sample of large sets. `all_restarts` makes it do what scikit-learn does for cobras-ts, for a like comparison.
+The same `n_init` is not the same work: by default our k-means gives up most restarts after a few iterations, and
+judges them on a sample of large sets. `REFERENCE` makes it run all of them to the end, as scikit-learn does.
 """
 
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,8 +19,6 @@ import numpy as np
 from cobras_ts import cobras_kmeans
 from sklearn.cluster import KMeans
 
-from cobras.spaces import euclidean
-from cobras.spaces.kmeans import KMeansResult, kmeans
 from benchmarks.data import FloatArray, IntArray
 
 # What cobras-ts does, in our words.
@@ -31,6 +27,7 @@ REFERENCE: dict[str, Any] = {
     "first_iteration": "unmerged",
     "reuse": "reference",
     "split_fallback": "none",
+    "full_restarts": True,
 }
 
 
@@ -96,15 +93,3 @@ def run_cobras_ts(X: FloatArray, y: IntArray, n_queries: int, *, n_init: int, se
             np.random.set_state(state)
     labels = [np.zeros(len(X), dtype=np.int64), *(np.asarray(report, dtype=np.int64) for report in reports)]
     return PeerRun(labels, seconds, sum(clock))
-
-
-def _kmeans_all(X: FloatArray, k: int, rng: np.random.Generator, *, n_init: int) -> KMeansResult:
-    """A single restart has no rival that could end it early."""
-    return min((kmeans(X, k, rng, n_init=1) for _ in range(n_init)), key=lambda result: result.inertia)
-
-
-@contextmanager
-def all_restarts() -> Iterator[None]:
-    """Let every restart of our k-means run to its end, on all rows."""
-    with patch.object(euclidean, "kmeans", _kmeans_all):
-        yield

@@ -19,7 +19,23 @@ COBRAS_OPTIONS = {
     "max_level": [None, 1, 3],
     "medoid": ["nearest_to_centroid", "train_centroid", "pam"],
 }
-COBRA_OPTIONS = {key: COBRAS_OPTIONS[key] for key in ("reuse", "representative", "medoid")}
+SMALL_POOL = {
+    "k_max": [3],
+    "n_eps": [3],
+    "max_min_points": [3],
+    "max_neighbors": [3],
+    "n_sigma": [2],
+    "n_restarts": [2],
+    "n_jobs": [1],
+}
+OPTIONS: dict[str, dict[str, list[Any]]] = {
+    "cobras": COBRAS_OPTIONS,
+    "cobra": {key: COBRAS_OPTIONS[key] for key in ("reuse", "representative", "medoid")},
+    "cobs": {"noise": ["singletons", "one_cluster"], "update": ["both", "penalise"], **SMALL_POOL},
+    "npu": {"infer_last": [False, True], "warm_start": [False, True], "n_trees": [5]},
+    "explore_consolidate": {"infer_last": [False, True]},
+    "min_max": {"infer_last": [False, True]},
+}
 
 
 @dataclass
@@ -55,7 +71,7 @@ class Problem:
 
 @st.composite
 def problems(
-    draw, *, transitive=False, distinct=False, unsure=True, methods=("cobras", "cobra"), max_rows=30
+    draw, *, transitive=False, distinct=False, unsure=True, methods=tuple(OPTIONS), max_rows=30
 ):
     n = draw(st.integers(1, max_rows))
     d = draw(st.integers(1, 3))
@@ -76,12 +92,13 @@ def problems(
         train = rng.random(n) < 0.6
         train[rng.integers(n)] = True
     method = draw(st.sampled_from(methods))
-    choices = COBRAS_OPTIONS if method == "cobras" else COBRA_OPTIONS
-    options = {key: draw(st.sampled_from(values)) for key, values in choices.items()}
-    if transitive:
+    options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[method].items()}
+    if transitive and "reuse" in options:
         options["reuse"] = "transitive"
     if method == "cobra":
         options["n_super_instances"] = draw(st.integers(1, max_rows + 5))
+    if method in ("npu", "explore_consolidate", "min_max"):
+        options["n_clusters"] = draw(st.integers(1, n))
     return Problem(
         X,
         y,

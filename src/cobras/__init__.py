@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cobras.constraints import Constraints
     from cobras.data import Dataset, read_dataset
-    from cobras.estimators import COBRA, COBRAS
+    from cobras.clusterers import COSC, COPKMeans, MPCKMeans, PCKMeans
+    from cobras.estimators import COBRA, COBRAS, COBS, NPU, ExploreConsolidate, MinMax
     from cobras.exceptions import (
         CobrasError,
         DataChangedError,
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "constraints": ["Constraints"],
     "data": ["Dataset", "read_dataset"],
-    "estimators": ["COBRA", "COBRAS"],
+    "clusterers": ["COPKMeans", "COSC", "MPCKMeans", "PCKMeans"],
+    "estimators": ["COBRA", "COBRAS", "COBS", "NPU", "ExploreConsolidate", "MinMax"],
     "exceptions": [
         "CobrasError",
         "DataChangedError",
@@ -56,7 +58,11 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "COBRA",
     "COBRAS",
+    "COBS",
+    "COSC",
+    "NPU",
     "Answer",
+    "COPKMeans",
     "Cluster",
     "CobrasError",
     "Constraints",
@@ -64,10 +70,14 @@ __all__ = [
     "Dataset",
     "EuclideanSpace",
     "Event",
+    "ExploreConsolidate",
     "InconsistentAnswersError",
     "InvalidDataError",
     "LabelOracle",
+    "MPCKMeans",
+    "MinMax",
     "NoisyOracle",
+    "PCKMeans",
     "Pair",
     "Partition",
     "Progress",

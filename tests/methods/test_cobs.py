@@ -17,7 +17,9 @@ from sklearn.metrics import adjusted_rand_score
 from cobras import Answer, Constraints, InvalidDataError, Session
 from cobras.methods import pool as pool_module
 from cobras.methods.cobs import count_satisfied, disagreement, entailed, select, unknown_pairs, weigh
-from cobras.methods.pool import Grid, build_pool, dbscan, embedding, gaussian_graph, neighbor_graph
+from cobras.methods.dbscan import dbscan
+from cobras.methods.pool import Grid, build_pool
+from cobras.methods.spectral import embedding, gaussian_graph, neighbor_graph
 from cobras.spaces.euclidean import EuclideanSpace
 from tests.problems import Problem
 
@@ -188,6 +190,21 @@ def test_ties_are_broken_by_an_order_drawn_from_the_seed():
     chosen = [tuple(steps(labels, [0] * 4, seed, 0)[0].partition.labels) for seed in range(400)]
     assert min(chosen.count(tuple(c)) for c in labels) > 60
     assert chosen == [tuple(steps(labels, [0] * 4, seed, 0)[0].partition.labels) for seed in range(400)]
+
+
+def test_every_question_has_random_numbers_of_its_own(monkeypatch):
+    drawn = []
+
+    def record(constraints, shown, n, size, rng):
+        drawn.append(rng.random())
+        return unknown_pairs(constraints, shown, n, size, rng)
+
+    monkeypatch.setattr(import_module("cobras.methods.cobs"), "unknown_pairs", record)
+    steps([np.arange(8) % 2], np.arange(8) % 3, 5)
+    first, drawn = drawn, []
+    assert len(set(first)) == len(first) > 8
+    steps([np.arange(8) % 2], np.arange(8) % 3, 5)
+    assert drawn == first
 
 
 def test_a_pool_that_agrees_asks_any_pair_and_keeps_its_result():

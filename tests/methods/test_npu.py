@@ -389,6 +389,28 @@ def test_a_clusterer_starts_from_the_clustering_before_if_it_can():
     assert all(labels is None for labels in Warm.given)
 
 
+class Strict(Warm):
+    """Refuses what cannot be done, as some clusterers do."""
+
+    def fit(self, X, *, must_link, cannot_link, init_labels=None):
+        linked = Constraints()
+        for i, j in must_link:
+            linked.add(int(i), int(j), Answer.SAME)
+        assert self.n_clusters <= len({linked.component(i) for i in range(len(X))})
+        assert init_labels is None or max(init_labels) < self.n_clusters
+        return super().fit(X, must_link=must_link, cannot_link=cannot_link)
+
+
+@pytest.mark.parametrize("method", [npu, explore_consolidate, min_max])
+@pytest.mark.parametrize("n_clusters", [2, 5, 30])
+def test_no_more_clusters_are_asked_for_than_the_must_links_leave(method, n_clusters):
+    X, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 3
+    problem = Problem(X, y, None, method, 0, {"clusterer": Strict(n_clusters), "infer_last": False})
+    session = problem.session()
+    problem.answer_all(session)
+    assert session.partition.n_clusters <= max(n_clusters, 3)
+
+
 def test_a_clusterer_is_cloned_and_keeps_its_own_seed():
     X, _ = load_iris(return_X_y=True)
     clusterer = MPCKMeans(3)

@@ -13,7 +13,11 @@ def space_of(problem):
     return EuclideanSpace(problem.X, problem.train, medoid=problem.options["medoid"])
 
 
-@given(problems(), st.integers(1, 9), st.sampled_from(["all", "train"]))
+def tables():
+    return problems(methods=("cobras",))
+
+
+@given(tables(), st.integers(1, 9), st.sampled_from(["all", "train"]))
 def test_parts_partition_their_parent_and_hold_training_members(problem, k, among):
     space = space_of(problem)
     assert isinstance(space, Space)
@@ -32,7 +36,7 @@ def test_parts_partition_their_parent_and_hold_training_members(problem, k, amon
             np.testing.assert_allclose(part.centroid, mean, atol=1e-12)
 
 
-@given(problems(), st.integers(2, 9))
+@given(tables(), st.integers(2, 9))
 def test_splits_belong_to_their_node_and_not_to_the_order_of_calls(problem, k):
     one, other = space_of(problem), space_of(problem)
     other.split(other.root(problem.seed), k + 1)
@@ -43,7 +47,7 @@ def test_splits_belong_to_their_node_and_not_to_the_order_of_calls(problem, k):
     assert all(p is q for p, q in zip(again, a, strict=True))
 
 
-@given(problems())
+@given(tables())
 def test_distinct_rows_can_be_split_and_identical_ones_cannot(problem):
     space = space_of(problem)
     shown = problem.X if problem.train is None else problem.X[problem.train]
@@ -51,7 +55,7 @@ def test_distinct_rows_can_be_split_and_identical_ones_cannot(problem):
     assert len(space.split(space.root(0), 2, "train")) == min(2, n_distinct)
 
 
-@given(problems())
+@given(tables())
 def test_the_representative_is_the_medoid(problem):
     root = space_of(problem).root(0)
     shown = np.arange(len(problem.X)) if problem.train is None else np.flatnonzero(problem.train)
@@ -65,7 +69,7 @@ def test_the_representative_is_the_medoid(problem):
     assert cost[at] <= cost.min() + 1e-6 * (1 + cost.max())
 
 
-@given(problems(), st.integers(1, 5))
+@given(tables(), st.integers(1, 5))
 def test_further_representatives_are_different_training_members(problem, count):
     space = space_of(problem)
     for part in space.split(space.root(1), 3):
@@ -76,7 +80,7 @@ def test_further_representatives_are_different_training_members(problem, count):
         assert problem.train is None or problem.train[list(found)].all()
 
 
-@given(problems())
+@given(tables())
 def test_distances_are_between_centroids(problem):
     space = space_of(problem)
     parts = space.split(space.root(1), 4)

@@ -137,7 +137,7 @@ def _means(sums: FloatArray, sizes: Array, labels: LabelArray, centers: FloatArr
 
 @kernel()
 def place(cost: Array, links: Any, order: Array) -> Array:
-    """A label for each component, the cheapest open to it; an empty array if one has none. O(c²) for c with links."""
+    """A label for each component, the cheapest open to it; an empty array if one has none. O(c²) with c links."""
     n_components, k = cost.shape
     labels = np.full(n_components, -1, np.int32)
     shut, n_shut = np.zeros((n_components, k), np.bool_), np.zeros(n_components, np.int64)

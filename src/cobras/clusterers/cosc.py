@@ -7,7 +7,8 @@ code as follows (see also `cobras.clusterers.ratiodca`):
 - some starts are always cuts that meet the cannot-links, so that for two clusters none is violated that can hold:
   the best cut mended, and a harmonic function between the ends of cannot-links in place of constrained spectral
   clustering;
-- starts that reached the same cut go on as one, and only the best cut of each gamma is perturbed;
+- starts that reached the same cut go on as one (with more than two clusters, new random ones take their places),
+  and only the best cut of each gamma is perturbed;
 - the preset "fast", meant for clustering again after every few answers, has two starts, one run, 1000 inner
   iterations, and jumps to the gamma at which the best cut and the mended one cost the same;
 - cannot-links that two clusters cannot meet (an odd cycle) are met as well as possible, as for more clusters.
@@ -164,7 +165,9 @@ class COSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._prepare_graph(X)
         W = self.affinity_matrix_
-        volume = W.sum(axis=0) if self.vertex_weights == "degree" else np.ones(n)
+        volume: FloatArray = (
+            np.asarray(W.sum(axis=0), dtype=np.float64) if self.vertex_weights == "degree" else np.ones(n)
+        )
         volume[volume == 0] = 1e-6 * max(float(volume.mean()), 1e-6)
         rng = np.random.default_rng(as_seed(self.random_state))
         found = cluster(W, volume, closed.component, closed.apart, k, self._effort(), rng, warm)
@@ -177,7 +180,7 @@ class COSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _prepare_graph(self, X: FloatArray) -> None:
-        content = hashlib.blake2b(memoryview(X).cast("B"), digest_size=16).digest()
+        content = hashlib.blake2b(np.asarray(X).data, digest_size=16).digest()
         key = (content, X.shape, X.dtype.str, self.n_neighbors, self.scale, self.graph)
         if getattr(self, "_graph_key", None) != key:
             self.affinity_matrix_ = neighbour_graph(X, self.n_neighbors, self.scale, self.graph)
@@ -206,7 +209,7 @@ def cluster(
     rng: np.random.Generator,
     warm: IndexArray | None = None,
 ) -> IndexArray:
-    """Labels for the vertices of a weighted graph, whose components stay whole and are kept apart where they can."""
+    """Labels for the vertices of a graph; components stay whole and are kept apart where they can."""
     group = component
     if k == 2 and len(apart):
         joined = two_colour(int(component.max()) + 1, apart)
@@ -217,7 +220,7 @@ def cluster(
     if k == n:
         return group
     W = contract(W, group) / W.max()  # gamma is in units of the largest weight
-    volume = np.bincount(group, volume)
+    volume = np.bincount(group, volume).astype(np.float64)
     start = None
     if warm is not None:  # a group joined since then follows most of its rows
         votes = sp.coo_array((np.ones(len(group)), (group, warm))).toarray()
@@ -418,7 +421,7 @@ class Splits:
         return Split(members[best.side], growth(best), len(apart) - best.n_violations, int(2 * expected // k))
 
     def candidates(self, problem: CutProblem, W: Any, tolerated: int, warm: IndexArray | None) -> list[Cut]:
-        """Cuts of a part. In pieces, they are each piece and the cuts of large pieces, the others on either side."""
+        """Cuts of a part; in pieces: each piece alone, and cuts of large pieces, the others on either side."""
         n = len(problem.volume)
         if n == 2:
             return [problem.cut(np.array([False, True]))]
@@ -456,4 +459,7 @@ class Splits:
                 step *= 2.0
             gamma, value = gamma + step, cuts[0].value
             vectors = [cut.side.astype(np.float64) for cut in cuts]
+            vectors += [
+                self.rng.standard_normal(len(problem.volume)) for _ in range(self.effort.n_starts - len(cuts))
+            ]
         return tried

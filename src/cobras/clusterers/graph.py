@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, cg, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.neighbors import NearestNeighbors
 
@@ -23,6 +23,7 @@ from cobras.spaces.compile import kernel
 from cobras.types import BoolArray, FloatArray, IndexArray
 
 Kind: TypeAlias = Literal["symmetric", "mutual"]
+TOLERANCE = 1e-4  # of the eigenvector: it is only a start
 DENSE = 64  # vertices up to which all eigenvectors are computed at once
 
 
@@ -114,15 +115,20 @@ def second_eigenvector(W: Any, volume: FloatArray, rng: np.random.Generator) -> 
     highest = 2.0 * float((degree / volume).max())  # no eigenvalue is larger
     scaled = sp.diags_array(1.0 / root)
     flipped = scaled @ W @ scaled + sp.diags_array(highest - degree / volume)
-    start = rng.standard_normal(len(volume))
     if len(volume) <= DENSE:
-        vectors = np.linalg.eigh(flipped.toarray())[1]
-        return np.asarray(vectors[:, -2] / root)
+        return np.asarray(np.linalg.eigh(flipped.toarray())[1][:, -2] / root)
+    first = root / np.linalg.norm(root)  # known, hence taken out
+
+    def apply(x: FloatArray) -> FloatArray:
+        return np.asarray(flipped @ x - highest * (first @ x) * first)
+
+    start = rng.standard_normal(len(volume))
+    operator = LinearOperator(flipped.shape, matvec=apply, dtype=np.float64)
     try:
-        values, vectors = eigsh(flipped, 2, which="LA", v0=start, tol=1e-3, maxiter=200)
-    except ArpackNoConvergence as error:
-        values, vectors = error.eigenvalues, error.eigenvectors
-    return np.asarray(vectors[:, values.argmin()] / root if len(values) == 2 else start)
+        vectors = eigsh(operator, 1, which="LA", v0=start, tol=TOLERANCE, maxiter=200)[1]
+    except ArpackNoConvergence:
+        return start
+    return np.asarray(vectors[:, 0] / root)
 
 
 def harmonic(W: Any, side: BoolArray, fixed: IndexArray) -> FloatArray:

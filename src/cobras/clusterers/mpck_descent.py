@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cobras.clusterers.mpck_kernels import Costs, Links, assign, means, price, violated
+from cobras.clusterers.mpck_kernels import Costs, Links, approach, assign, means, price, regroup, violated
 from cobras.clusterers.mpck_metrics import Metric
 from cobras.types import FloatArray, IndexArray, LabelArray
 
@@ -37,6 +37,7 @@ class Descent:
         self.centers, self.labels, self.near = centers, labels, np.zeros(len(X))
         self.counts, self.waited = np.zeros((2, len(centers)), dtype=np.int64)
         self.must = self.cannot = NO_PAIRS
+        self.linked = np.unique(links.component[links.rows])
         self.path: list[float] = []
         self.measure()
 
@@ -50,10 +51,27 @@ class Descent:
             Z, metric.move(self.centers), offset, np.full(k, reach), *self.weights, self.scaled
         )
 
-    def assign(self, order: IndexArray, regroup: bool) -> bool:
-        """The E-step; rows with constraints choose in the given order. Whether any row moved."""
+    def assign(self, order: IndexArray, again: bool) -> bool:
+        """The E-step; rows with constraints choose in the given order. Whether any row moved.
+
+        With `again`, components are also placed anew, those that are clearest first.
+        """
         before = self.labels.copy()
-        self.path.append(assign(self.costs, self.links, order, regroup, self.labels, self.near))
+        J = assign(self.costs, self.links, order, self.labels, self.near)
+        if again and len(order):
+            cost, lead = approach(self.costs, self.links, self.linked)
+            clearest = np.argsort(-lead, kind="stable")
+            J = regroup(
+                self.costs,
+                self.links,
+                self.linked[clearest],
+                cost[clearest],
+                order,
+                self.labels,
+                self.near,
+                J,
+            )
+        self.path.append(J)
         return not np.array_equal(before, self.labels)
 
     def update(self, learn: bool) -> None:

@@ -59,16 +59,16 @@ class Costs(NamedTuple):
 
 
 @kernel("contract", "reassoc")
-def square(x: Array, y: Array) -> float:
-    """The squared distance of two rows."""
+def square(X: Array, i: int, Y: Array, j: int) -> float:
+    """The squared distance of two rows; by number, because views would cost more than the sum."""
     total = 0.0
-    for m in range(x.shape[0]):
-        total += (x[m] - y[m]) ** 2
+    for m in range(X.shape[1]):
+        total += (X[i, m] - Y[j, m]) ** 2
     return total
 
 
 @kernel()
-def assign(costs: Any, links: Any, order: Array, regroup: bool, labels: Array, near: Array) -> float:
+def assign(costs: Any, links: Any, order: Array, labels: Array, near: Array) -> float:
     """
     The E-step, in place: rows move to the cluster where they cost least, those with constraints in the given order.
 
@@ -76,7 +76,8 @@ def assign(costs: Any, links: Any, order: Array, regroup: bool, labels: Array, n
     """
     n, k = labels.shape[0], costs.centers.shape[0]
     linked = np.zeros(n, np.bool_)
-    linked[order] = True
+    for i in order:
+        linked[i] = True
     distance, cost = np.empty(k), np.empty(k)
     for i in range(n):
         if not linked[i]:
@@ -84,15 +85,49 @@ def assign(costs: Any, links: Any, order: Array, regroup: bool, labels: Array, n
             labels[i] = _least(cost, labels[i])
             near[i] = distance[labels[i]]
     _assign_linked(costs, links, order, labels, near)
-    J = _energy(costs, links, labels, near)
-    if regroup and order.shape[0]:
-        trial, trial_near = labels.copy(), near.copy()
-        _regroup(costs, links, trial)
-        _assign_linked(costs, links, order, trial, trial_near)
-        trial_J = _energy(costs, links, trial, trial_near)
-        if trial_J < J:
-            labels[:], near[:], J = trial, trial_near, trial_J
-    return J
+    return _energy(costs, links, labels, near)
+
+
+@kernel()
+def approach(costs: Any, links: Any, components: Array) -> tuple[Array, Array]:
+    """What components cost as wholes in each cluster, (c, k), and how much the best cluster leads, (c,)."""
+    c, k = components.shape[0], costs.centers.shape[0]
+    distance, part, cost, lead = np.empty(k), np.empty(k), np.zeros((c, k)), np.empty(c)
+    for t in range(c):
+        for at in range(links.first[components[t]], links.first[components[t] + 1]):
+            _approach(costs, links.members[at], distance, part)
+            for h in range(k):
+                cost[t, h] += part[h]
+        best = _least(cost[t], -1)
+        lead[t] = np.inf
+        for h in range(k):
+            if h != best:
+                lead[t] = min(lead[t], cost[t, h] - cost[t, best])
+    return cost, lead
+
+
+@kernel()
+def regroup(
+    costs: Any, links: Any, components: Array, cost: Array, order: Array, labels: Array, near: Array, J: float
+) -> float:
+    """Label components anew, as wholes one by one and then by rows; undo it unless J gets lower. Return J."""
+    trial, trial_near = labels.copy(), near.copy()
+    for i in links.rows:
+        trial[i] = -1
+    for t in range(components.shape[0]):
+        rows = links.members[links.first[components[t]] : links.first[components[t] + 1]]
+        for j in rows:
+            _join(costs, links, j, trial, cost[t])
+        best = _least(cost[t], -1)
+        for j in rows:
+            trial[j] = best
+    _assign_linked(costs, links, order, trial, trial_near)
+    trial_J = _energy(costs, links, trial, trial_near)
+    if not trial_J < J:
+        return J
+    for i in order:
+        labels[i], near[i] = trial[i], trial_near[i]
+    return trial_J
 
 
 @kernel()
@@ -112,36 +147,12 @@ def _assign_linked(costs: Any, links: Any, order: Array, labels: Array, near: Ar
 
 
 @kernel()
-def _regroup(costs: Any, links: Any, labels: Array) -> None:
-    """Label must-link components anew, each as a whole, those whose nearest center is clearest first."""
-    k = costs.centers.shape[0]
-    distance, part, cost = np.empty(k), np.empty(k), np.zeros((links.rows.shape[0], k))
-    margin, component = np.empty(links.rows.shape[0]), np.empty(links.rows.shape[0], np.int64)
-    found = 0
-    for i in links.rows:
-        labels[i] = -1
-        c = links.component[i]
-        if links.members[links.first[c]] == i:
-            for j in links.members[links.first[c] : links.first[c + 1]]:
-                _approach(costs, j, distance, part)
-                cost[found] += part
-            ranked = np.sort(cost[found])
-            margin[found], component[found] = ranked[0] - ranked[min(1, k - 1)], c
-            found += 1
-    for t in np.argsort(margin[:found], kind="mergesort"):
-        c = component[t]
-        rows = links.members[links.first[c] : links.first[c + 1]]
-        for j in rows:
-            _join(costs, links, j, labels, cost[t])
-        labels[rows] = _least(cost[t], -1)
-
-
-@kernel()
 def _approach(costs: Any, i: int, distance: Array, cost: Array) -> None:
     """The distances of row i to the centers, and its costs before any constraint."""
-    single = costs.Z.shape[0] == 1
-    for h in range(costs.centers.shape[0]):
-        distance[h] = square(costs.Z[0 if single else h, i], costs.centers[h])
+    Z, centers = costs.Z, costs.centers
+    single = Z.shape[0] == 1
+    for h in range(centers.shape[0]):
+        distance[h] = square(Z[0 if single else h], i, centers, h)
         cost[h] = distance[h] + costs.offset[h]
 
 
@@ -172,7 +183,7 @@ def _join(costs: Any, links: Any, i: int, labels: Array, cost: Array) -> None:
 def _length(costs: Any, h: int, i: int, j: int) -> float:
     """The squared distance of two rows in the metric of cluster h."""
     g = 0 if costs.Z.shape[0] == 1 else h
-    return square(costs.Z[g, i], costs.Z[g, j]) if costs.scaled else 1.0
+    return square(costs.Z[g], i, costs.Z[g], j) if costs.scaled else 1.0
 
 
 @kernel()
@@ -212,19 +223,19 @@ def violated(links: Any, labels: Array) -> tuple[Array, Array]:
     for fill in range(2):
         if fill:
             must, cannot = np.empty((found[0], 2), np.int64), np.empty((found[1], 2), np.int64)
-            found[:] = 0
+            found[0] = found[1] = 0
         for i in links.rows:
             c = links.component[i]
             for j in links.members[links.first[c] : links.first[c + 1]]:
                 if j > i and labels[j] != labels[i]:
                     if fill:
-                        must[found[0]] = i, j
+                        must[found[0], 0], must[found[0], 1] = i, j
                     found[0] += 1
             for b in links.apart[links.first_apart[c] : links.first_apart[c + 1]]:
                 for j in links.members[links.first[b] : links.first[b + 1]]:
                     if j > i and labels[j] == labels[i]:
                         if fill:
-                            cannot[found[1]] = i, j
+                            cannot[found[1], 0], cannot[found[1], 1] = i, j
                         found[1] += 1
     return must, cannot
 
@@ -234,11 +245,12 @@ def means(X: Array, labels: Array, centers: Array, counts: Array) -> None:
     """Write the mean and the number of each cluster's rows, in place; an empty one keeps its center."""
     k, d = centers.shape
     sums = np.zeros((k, d))
-    counts[:] = 0
+    for h in range(k):
+        counts[h] = 0
     for i in range(X.shape[0]):
         counts[labels[i]] += 1
         for m in range(d):
             sums[labels[i], m] += X[i, m]
     for h in range(k):
-        if counts[h]:
-            centers[h] = sums[h] / counts[h]
+        for m in range(d if counts[h] else 0):
+            centers[h, m] = sums[h, m] / counts[h]

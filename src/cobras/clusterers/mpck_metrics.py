@@ -197,7 +197,7 @@ def farthest(Z: Array, radius: Array) -> tuple[int, int]:
         for b in range(a):
             if radius[a] + radius[b] < most:  # by the triangle inequality, no later row is farther
                 break
-            length = np.sqrt(square(Z[a], Z[b]))
+            length = np.sqrt(square(Z, a, Z, b))
             if length > most:
                 most, pair = length, (a, b)
     return pair

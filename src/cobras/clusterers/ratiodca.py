@@ -115,11 +115,11 @@ class CutProblem:
 
     def descend(self, f: FloatArray, gamma: float, max_inner: int) -> Cut:
         """The cut that RatioDCA reaches from f."""
-        u, _ = ratio_dca(f.astype(np.float64), gamma, max_inner, self.start, *self._all, self.mass)
+        u, _ = ratio_dca(f.astype(np.float64), gamma, max_inner, self.start, self.mass, *self._all)
         return self.threshold(u, gamma)
 
     @property
-    def _all(self) -> tuple[Array, ...]:
+    def _all(self) -> Any:
         return self.tail, self.head, self.weight, self.volume, self.left, self.right
 
 
@@ -156,7 +156,7 @@ def functional(
     penalty = len(left) * (f.max() - f.min())
     for c in range(len(left)):
         penalty -= abs(f[left[c]] - f[right[c]])
-    return (variation + gamma * penalty) / np.dot(balance(f, volume), f)
+    return float((variation + gamma * penalty) / np.dot(balance(f, volume), f))
 
 
 @kernel()
@@ -213,9 +213,10 @@ def cut_off(z: Array, mass: Array, reach: float, u: Array) -> float:
                     if excess > 0.0:
                         amount += excess
                         slope += mass[i]
-                if amount <= 1e-12 * reach:
+                higher = level + amount / slope if amount > 0.0 else level
+                if higher <= level:
                     break
-                level += amount / slope
+                level = higher
             levels[way] = level
         high, low = levels[0], -levels[1]
     norm = 0.0
@@ -299,15 +300,15 @@ def ratio_dca(
     gamma: float,
     max_inner: int,
     start: Array,
+    mass: Array,
     tail: Array,
     head: Array,
     weight: Array,
     volume: Array,
     left: Array,
     right: Array,
-    mass: Array,
 ) -> tuple[Array, Array]:
-    """Descend from f until no step lowers F. Returns the indicator reached, or f, and all values of F on the way."""
+    """Descend from f until no step lowers F. Returns the indicator reached, or f, and all values of F."""
     if f.max() == f.min():
         f = f.copy()
         f[0] += 1.0

@@ -101,7 +101,7 @@ def draw(X: Array, centers: Array, n_given: int, uniforms: Array) -> None:
     near, trial, best = np.full(n, np.inf), np.empty(n), np.empty(n)
     for h in range(n_given):
         for i in range(n):
-            near[i] = min(near[i], square(X[i], centers[h]))
+            near[i] = min(near[i], square(X, i, centers, h))
     for h in range(n_given, k):
         total = near.sum() if h else 0.0
         least, chosen = np.inf, 0
@@ -116,10 +116,11 @@ def draw(X: Array, centers: Array, n_given: int, uniforms: Array) -> None:
                         if target < 0:
                             break
             for i in range(n):
-                trial[i] = min(near[i], square(X[i], X[row]))
+                trial[i] = min(near[i], square(X, i, X, row))
             potential = trial.sum()
             if potential < least:
                 least, chosen = potential, row
-                best[:] = trial
-        near[:] = best
-        centers[h] = X[chosen]
+                best, trial = trial, best
+        near, best = best, near
+        for m in range(X.shape[1]):
+            centers[h, m] = X[chosen, m]

@@ -10,6 +10,9 @@ from cobras.exceptions import InvalidDataError
 from cobras.methods.asking import Method, Reconsider, Step, Steps
 from cobras.methods.cobra import cobra
 from cobras.methods.cobras import cobras
+from cobras.methods.cobs import cobs
+from cobras.methods.explore import explore_consolidate, min_max
+from cobras.methods.npu import npu
 
 __all__ = [
     "METHODS",
@@ -19,11 +22,22 @@ __all__ = [
     "Steps",
     "cobra",
     "cobras",
+    "cobs",
+    "explore_consolidate",
     "find_method",
+    "min_max",
+    "npu",
     "with_defaults",
 ]
 
-METHODS: dict[str, Method] = {"cobras": cobras, "cobra": cobra}
+METHODS: dict[str, Method] = {
+    "cobras": cobras,
+    "cobra": cobra,
+    "cobs": cobs,
+    "npu": npu,
+    "explore_consolidate": explore_consolidate,
+    "min_max": min_max,
+}
 
 
 def find_method(method: str | Method) -> Method:

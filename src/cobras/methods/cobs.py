@@ -20,7 +20,6 @@ import numpy as np
 from cobras.constraints import Constraints
 from cobras.exceptions import InvalidDataError
 from cobras.methods.asking import Reconsider, Step, Steps, ask
-from cobras.methods.pool import Grid, Pool, build_pool
 from cobras.partition import Partition
 from cobras.spaces import Space, VectorSpace
 from cobras.types import Answer, BoolArray, FloatArray, IndexArray
@@ -89,6 +88,8 @@ def cobs(
     cache_dir : str, optional
         A folder that keeps pools for the next session on the same data, with the same seed and the same grid.
     """
+    from cobras.methods.pool import Grid, Pool, build_pool  # brings numba; --help does without
+
     if not isinstance(space, VectorSpace):
         raise InvalidDataError("COBS clusters rows of numbers, which this space does not have. Use a table.")
     if not update_factor > 1:

@@ -26,24 +26,22 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cobras.exceptions import InvalidDataError
-from cobras.spaces.compile import kernel
+from cobras.methods.dbscan import dbscan
+from cobras.methods.spectral import embedding, gaussian_graph, neighbor_graph
 from cobras.spaces.kmeans import kmeans
 from cobras.types import FloatArray, IndexArray
 
-Array: TypeAlias = Any  # numba infers element types; scipy's sparse arrays have no common base
 Run: TypeAlias = tuple[str, "IndexArray | None"]  # what was done, and the labels unless it failed
 Job: TypeAlias = tuple[Literal["k-means", "DBSCAN", "neighbors", "sigma"], float]
 
 VERSION = 1  # of the cached files; raise it when the same parameters give another pool
 FEW_ROWS = 1000  # below, threads would mostly wait for the interpreter lock
-FEW_NODES = 100  # below, the dense eigensolver is as fast
 MEMORY = 3e9  # bytes that the matrices of all threads together may take, if one thread can do with so little
-CUT = 14.0  # links weaker than exp(-14), about 1e-6, do not connect components: float32 could not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,129 +170,6 @@ def _run(job: Job, tables: Tables, grid: Grid, rng: np.random.Generator) -> list
         return [(name, kmeans(E[:, :k], k, rng, n_init=grid.n_restarts).labels) for k, name in names]
     except (ArithmeticError, RuntimeError, ValueError, np.linalg.LinAlgError):  # ARPACK's are RuntimeErrors
         return [(name, None) for _, name in names]
-
-
-@kernel()
-def dbscan(distances: Array, eps: Array, min_points: Array) -> Array:
-    """
-    Cluster once for every number of points, ascending; a label is the first core row of its cluster, noise is -1.
-
-    A row that is core stays core when fewer points are needed, so components only grow: every row joins them
-    once, O(n²) for all runs together, and border rows look for the core rows near them.
-    """
-    n = len(distances)
-    labels = np.full((len(min_points), n), -1, np.int32)
-    counts, parent = np.zeros(n, np.int64), np.arange(n)
-    before: Array = n + 1
-    for i in range(n):
-        for j in range(n):
-            counts[i] += distances[i, j] <= eps
-    for run in range(len(min_points) - 1, -1, -1):
-        core: Array = np.flatnonzero(counts >= min_points[run])
-        border: Array = np.flatnonzero(counts < min_points[run])
-        for i in core[counts[core] < before]:
-            for j in core:
-                if distances[i, j] <= eps:
-                    a, b = parent[i], j
-                    while parent[a] != a:
-                        a = parent[a]
-                    while parent[b] != b:
-                        parent[b] = parent[parent[b]]
-                        b = parent[b]
-                    parent[max(a, b)] = min(a, b)
-                    parent[i] = min(a, b)
-        before = min_points[run]
-        for i in core:  # ascending, and a parent comes before its children
-            parent[i] = parent[parent[i]]
-            labels[run, i] = parent[i]
-        for i in border:
-            first: Array = n
-            for j in core:
-                if distances[i, j] <= eps:
-                    first = min(first, parent[j])
-            if first < n:
-                labels[run, i] = first
-    return labels
-
-
-class Graph(NamedTuple):
-    """Links D^-½ W D^-½ between rows, dense or sparse; the logarithm of D; and the component of every row."""
-
-    links: Array
-    log_degrees: FloatArray
-    components: IndexArray
-
-
-def neighbor_graph(neighbors: IndexArray) -> Graph:
-    """Link every row to its neighbours with weight ½, hence 1 where both are neighbours of each other."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    n, m = neighbors.shape
-    ends = np.arange(0, n * m + 1, m)
-    to: Array = csr_array((np.full(n * m, 0.5), neighbors.ravel(), ends), shape=(n, n))
-    links = (to + to.T).tocoo()
-    degrees = links.sum(axis=0)
-    links.data /= np.sqrt(degrees[links.row] * degrees[links.col])
-    return Graph(links.tocsr(), np.log(degrees), connected_components(links)[1])
-
-
-def gaussian_graph(squares: FloatArray, sigma: float) -> Graph:
-    """Link all rows with weight exp(-squares / 2 sigma²)."""
-    cost = squares / np.float32(2 * sigma**2)
-    np.fill_diagonal(cost, np.inf)
-    nearest = cost.min(axis=1)
-    links = nearest[:, None] - cost
-    np.exp(links, out=links)
-    log_degrees = np.log(links.sum(axis=1)) - nearest
-    cost += log_degrees[:, None] / 2
-    cost += log_degrees / 2
-    components = dbscan(cost, np.float32(CUT), np.zeros(1, np.int64))[0]
-    np.negative(cost, out=links)
-    np.exp(links, out=links)
-    return Graph(links, log_degrees, np.unique(components, return_inverse=True)[1])
-
-
-def embedding(graph: Graph, n_vectors: int, rng: np.random.Generator) -> FloatArray:
-    """
-    The leading eigenvectors of the random walk on the graph, as columns, in the order of their eigenvalues.
-
-    Those of eigenvalue 1 are the indicators of components, the largest first; 2 is taken off their eigenvalue, so
-    that the solver finds all the others, which may be few, without them.
-    """
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    n, sizes = len(graph.log_degrees), np.bincount(graph.components)
-    rank = np.empty_like(sizes)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    members = np.flatnonzero(rank[graph.components] < n_vectors)
-    column = rank[graph.components[members]]
-    roots = np.exp(np.clip(graph.log_degrees - np.median(graph.log_degrees), -60, 60) / 2)
-    known = np.zeros((n, min(len(sizes), n_vectors)), graph.links.dtype)
-    known[members, column] = roots[members]
-    known /= np.linalg.norm(known, axis=0)
-    n_open = n_vectors - known.shape[1]
-    found = np.empty((n, 0))
-    if n_open and n <= FEW_NODES:
-        links = graph.links if isinstance(graph.links, np.ndarray) else graph.links.toarray()
-        found = np.linalg.eigh(links - 2 * known @ known.T)[1][:, : -n_open - 1 : -1]
-    elif n_open:
-        single = known.dtype == np.float32
-        operator = LinearOperator(
-            (n, n), matvec=lambda v: graph.links @ v - 2 * (known @ (known.T @ v)), dtype=known.dtype
-        )
-        start = rng.random(n).astype(known.dtype)
-        values, found = eigsh(
-            operator,
-            n_open,
-            which="LA",
-            v0=start,
-            ncv=min(n, 4 * n_vectors),
-            tol=1e-5 if single else 1e-7,
-            maxiter=300,
-        )
-        found = found[:, np.argsort(-values, kind="stable")]
-    return np.ascontiguousarray(np.hstack([known, found]) / roots[:, None], np.float32)
 
 
 def _tables(X: FloatArray, grid: Grid) -> Tables:

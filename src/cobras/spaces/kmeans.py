@@ -21,6 +21,8 @@ from cobras.types import FloatArray, LabelArray
 # inertia is on average 1.003 times that of scikit-learn's ten full restarts: 880 problems (blobs, noise, heavy
 # tails, anisotropic, repeated rows, real sets; n 10..3000, d 1..64, k 2..32) not used to choose these numbers.
 PROBES, FINALISTS = 2, 2
+# On a smaller sample the inertia stays the same, but on digits the ARI of COBRAS at 50 queries falls from .64 to .58.
+SAMPLE = 1024  # rows at least
 NO_DRAWS = np.empty((0, 0))
 
 
@@ -103,7 +105,7 @@ def kmeans(
             raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
         distinct, inverse = np.unique(X, axis=0, return_inverse=True)
         return KMeansResult(inverse.ravel().astype(np.int32), distinct, 0.0)
-    size = max(256, 64 * k, min(n // 8, 2048))
+    size = max(SAMPLE, 64 * k, min(n // 8, 2048))
     sampled = n > 1.5 * size and not full_restarts
     draws = rng.random(grid(size)) if sampled else NO_DRAWS
     uniforms = rng.random((n_init, k, 2 + int(math.log(k))))

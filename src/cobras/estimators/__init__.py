@@ -1,0 +1,16 @@
+"""The scikit-learn face: labels, or a function, play the person."""
+
+from cobras.estimators.active import ActiveClusterer, LabelsPerQuery
+from cobras.estimators.cobras import COBRA, COBRAS
+from cobras.estimators.competitors import COBS, NPU, ExploreConsolidate, MinMax
+
+__all__ = [
+    "COBRA",
+    "COBRAS",
+    "COBS",
+    "NPU",
+    "ActiveClusterer",
+    "ExploreConsolidate",
+    "LabelsPerQuery",
+    "MinMax",
+]

@@ -1,0 +1,179 @@
+"""The methods that the COBRAS paper compares with or cites, as estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobras.estimators.active import ActiveClusterer
+
+
+class NPU(ActiveClusterer):
+    """NPU: place the most informative instance in a neighbourhood, cluster anew, and begin again.
+
+    Parameters
+    ----------
+    clusterer : estimator or {"mpckmeans", "cosc"}
+        What clusters under the constraints: anything with ``fit(X, must_link=, cannot_link=)``.
+    n_clusters : int, optional
+        The true number of clusters; needed where the clusterer is given by name.
+    n_trees, forest, infer_last, warm_start
+        See `cobras.methods.npu.npu`.
+    max_queries, random_state
+        As in `COBRAS`, and so are the attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cobras import MPCKMeans
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NPU(MPCKMeans(3), max_queries=10, random_state=0).fit(X, y).n_clusters_
+    3
+    """
+
+    _method = "npu"
+
+    def __init__(
+        self,
+        clusterer: Any = "mpckmeans",
+        n_clusters: int | None = None,
+        max_queries: int | None = 100,
+        *,
+        random_state: Any = None,
+        n_trees: int = 50,
+        forest: str = "lean",
+        infer_last: bool = False,
+        warm_start: bool = True,
+    ) -> None:
+        self.clusterer = clusterer
+        self.n_clusters = n_clusters
+        self.max_queries = max_queries
+        self.random_state = random_state
+        self.n_trees = n_trees
+        self.forest = forest
+        self.infer_last = infer_last
+        self.warm_start = warm_start
+
+
+class ExploreConsolidate(ActiveClusterer):
+    """Explore-Consolidate: find one member of each cluster, farthest first; then place random instances.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        The true number of clusters; needed unless a clusterer that knows it is given.
+    clusterer, infer_last
+        See `cobras.methods.explore.explore_consolidate`.
+    max_queries, random_state
+        As in `COBRAS`, and so are the attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ExploreConsolidate(3, max_queries=10, random_state=0).fit(X, y).n_clusters_
+    3
+    """
+
+    _method = "explore_consolidate"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        max_queries: int | None = 100,
+        *,
+        random_state: Any = None,
+        clusterer: Any = "mpckmeans",
+        infer_last: bool = True,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_queries = max_queries
+        self.random_state = random_state
+        self.clusterer = clusterer
+        self.infer_last = infer_last
+
+
+class MinMax(ExploreConsolidate):
+    """Min-Max: like Explore-Consolidate, but place the instance least similar to all placed ones.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MinMax(3, max_queries=10, random_state=0).fit(X, y).n_clusters_
+    3
+    """
+
+    _method = "min_max"
+
+
+class COBS(ActiveClusterer):
+    """COBS, active: ask where a pool of clusterings disagrees, and report the one that satisfies most answers.
+
+    Parameters
+    ----------
+    k_max : int
+        The largest number of clusters in the pool.
+    n_eps, max_min_points, max_neighbors, n_sigma, min_sigma, max_sigma, n_restarts, noise, deduplicate, max_rows
+        The grid of the pool; see `cobras.methods.cobs.cobs`.
+    update_factor, sample_size, update, count_entailed
+        How queries are chosen; see there too.
+    n_jobs : int, optional
+        Processes that build the pool.
+    cache_dir : str, optional
+        A folder that keeps pools for the same data and parameters.
+    max_queries, random_state
+        As in `COBRAS`, and so are the attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> est = COBS(k_max=4, n_eps=3, max_min_points=3, max_neighbors=5, n_sigma=2, max_queries=10, random_state=0)
+    >>> est.fit(X, y).n_queries_
+    10
+    """
+
+    _method = "cobs"
+
+    def __init__(
+        self,
+        max_queries: int | None = 100,
+        *,
+        random_state: Any = None,
+        k_max: int = 10,
+        n_eps: int = 20,
+        max_min_points: int = 20,
+        max_neighbors: int = 20,
+        n_sigma: int = 20,
+        min_sigma: float = 0.01,
+        max_sigma: float = 5.0,
+        n_restarts: int = 10,
+        noise: str = "singletons",
+        deduplicate: bool = True,
+        max_rows: int = 10_000,
+        update_factor: float = 1.05,
+        sample_size: int = 200,
+        update: str = "both",
+        count_entailed: bool = False,
+        n_jobs: int | None = None,
+        cache_dir: str | None = None,
+    ) -> None:
+        self.max_queries = max_queries
+        self.random_state = random_state
+        self.k_max = k_max
+        self.n_eps = n_eps
+        self.max_min_points = max_min_points
+        self.max_neighbors = max_neighbors
+        self.n_sigma = n_sigma
+        self.min_sigma = min_sigma
+        self.max_sigma = max_sigma
+        self.n_restarts = n_restarts
+        self.noise = noise
+        self.deduplicate = deduplicate
+        self.max_rows = max_rows
+        self.update_factor = update_factor
+        self.sample_size = sample_size
+        self.update = update
+        self.count_entailed = count_entailed
+        self.n_jobs = n_jobs
+        self.cache_dir = cache_dir
