@@ -70,9 +70,7 @@ class Problem:
 
 
 @st.composite
-def problems(
-    draw, *, transitive=False, distinct=False, unsure=True, methods=tuple(OPTIONS), max_rows=30
-):
+def problems(draw, *, transitive=False, distinct=False, unsure=True, methods=tuple(OPTIONS), max_rows=30):
     n = draw(st.integers(1, max_rows))
     d = draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

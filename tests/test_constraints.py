@@ -10,9 +10,9 @@ from cobras import Answer, Constraints, InconsistentAnswersError, Pair
 
 N = 7
 said = st.lists(
-    st.tuples(st.integers(0, N - 1), st.integers(0, N - 1), st.sampled_from([Answer.SAME, Answer.DIFFERENT])).filter(
-        lambda t: t[0] != t[1]
-    ),
+    st.tuples(
+        st.integers(0, N - 1), st.integers(0, N - 1), st.sampled_from([Answer.SAME, Answer.DIFFERENT])
+    ).filter(lambda t: t[0] != t[1]),
     max_size=15,
 )
 
@@ -24,8 +24,8 @@ def closure(answers):
     for i, j, answer in answers:
         (same if answer is Answer.SAME else apart).update({(i, j), (j, i)})
     while True:
-        more = {(i, l) for (i, j), (k, l) in itertools.product(same, same) if j == k} - same
-        far = {(i, l) for (i, j), (k, l) in itertools.product(same, apart) if j == k}
+        more = {(i, m) for (i, j), (k, m) in itertools.product(same, same) if j == k} - same
+        far = {(i, m) for (i, j), (k, m) in itertools.product(same, apart) if j == k}
         far = (far | {(j, i) for i, j in far}) - apart
         if not more and not far:
             return same, apart

@@ -123,6 +123,29 @@ def test_a_method_of_ones_own():
         Session(X, depth=3)
 
 
+def test_a_partial_function_is_a_method():
+    from functools import partial
+
+    from cobras.methods import cobra
+
+    assert Session(X, partial(cobra, n_super_instances=7), random_state=0).partition.n_clusters == 7
+
+
+def test_a_session_file_takes_a_clusterer_by_name_and_free_options_as_they_come(tmp_path):
+    from cobras import MPCKMeans
+
+    with pytest.raises(InvalidDataError, match="stores names and numbers, but clusterer is MPCKMeans"):
+        Session.open(tmp_path / "s.cobras", X, "npu", clusterer=MPCKMeans(3))
+    with Session.open(tmp_path / "s.cobras", X, "npu", n_clusters=3) as s:
+        s.tell(True, s.ask())
+    with Session.open(tmp_path / "s.cobras", X) as s:
+        assert s.n_answers == 1
+    grid = {"k_max": 3, "n_eps": 2, "max_min_points": 2, "max_neighbors": 2, "n_sigma": 2}
+    for n_jobs in (1, 2):
+        with Session.open(tmp_path / "pool.cobras", X, "cobs", **grid, n_jobs=n_jobs) as s:
+            assert s.ask() is not None
+
+
 # -- unsure ------------------------------------------------------------------------------------------------------
 
 
@@ -232,7 +255,12 @@ def test_a_volunteered_constraint_is_never_asked_and_never_counted(session):
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [((0, 150, True), "no row 150"), ((-1, 1, True), "no row -1"), ((3, 3, True), "two different rows"), ((1, 2, None), "SAME or")],
+    [
+        ((0, 150, True), "no row 150"),
+        ((-1, 1, True), "no row -1"),
+        ((3, 3, True), "two different rows"),
+        ((1, 2, None), "SAME or"),
+    ],
 )
 def test_bad_constraints(session, arguments, sentence):
     with pytest.raises(InvalidDataError, match=sentence):
@@ -315,7 +343,7 @@ def test_progress_tells_which_answers_do_not_hold():
 
 
 def test_a_session_on_wine_violates_some_answers():
-    """COBRAS may, because all members of a super-instance follow its representative: so the count is worth showing."""
+    """COBRAS may, because members of a super-instance follow its representative: the count is worth showing."""
     Xw, yw = load_wine(return_X_y=True)
     session = run(Session(Xw, random_state=1), LabelOracle(yw), until=lambda s: s.n_answers >= 40)
     assert session.progress.unsatisfied

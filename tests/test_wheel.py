@@ -15,7 +15,9 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     names = ZipFile(wheel).namelist()
     assert "cobras/py.typed" in names
-    assert not [n for n in names if n.startswith(("tests", "benchmarks")) or n.endswith((".nbi", ".nbc", ".pyc"))]
+    assert not [
+        n for n in names if n.startswith(("tests", "benchmarks")) or n.endswith((".nbi", ".nbc", ".pyc"))
+    ]
     # The dependencies are borrowed from this environment; the package itself comes from the wheel alone.
     home = tmp_path / "venv"
     venv.create(home, with_pip=True)
@@ -23,7 +25,10 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", wheel], check=True)
     (borrowed,) = [p for p in sys.path if p.endswith("site-packages")][:1]
     site = subprocess.run(
-        [python, "-c", "import site; print(site.getsitepackages()[0])"], capture_output=True, text=True, check=True
+        [python, "-c", "import site; print(site.getsitepackages()[0])"],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.strip()
     Path(site, "borrowed.pth").write_text(f"import sys; sys.path.append({borrowed!r})\n")
     table = tmp_path / "t.csv"
@@ -32,5 +37,7 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     out = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert '"n_queries"' in out
     code = "import cobras; print(cobras.__file__); print(cobras.COBRAS.__module__)"
-    where = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    where = subprocess.run(
+        [python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
     assert where.startswith(str(home))

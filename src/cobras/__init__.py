@@ -8,9 +8,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cobras.clusterers import COSC, COPKMeans, MPCKMeans, PCKMeans
     from cobras.constraints import Constraints
     from cobras.data import Dataset, read_dataset
-    from cobras.clusterers import COSC, COPKMeans, MPCKMeans, PCKMeans
     from cobras.estimators import COBRA, COBRAS, COBS, NPU, ExploreConsolidate, MinMax
     from cobras.exceptions import (
         CobrasError,

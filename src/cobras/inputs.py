@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -107,6 +108,8 @@ def as_seed(random_state: Any) -> int:
 
 def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Compare options with the annotations of the function they are for: literal choices and positive integers."""
+    while isinstance(function, partial):
+        function = function.func
     hints = get_type_hints(function)
     for name, value in options.items():
         hint = hints.get(name)
@@ -118,3 +121,12 @@ def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> N
                 isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1
             ):
                 raise InvalidDataError(f"{name} must be a whole number from 1 on, not {value!r}.")
+
+
+def check_plain(options: Mapping[str, Any]) -> None:
+    """Refuse options that cannot be written into a session file."""
+    for name, value in options.items():
+        if not isinstance(value, (str, int, float, type(None), np.integer)):
+            raise InvalidDataError(
+                f"A session file stores names and numbers, but {name} is {value!r}. Give its name."
+            )

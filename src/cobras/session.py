@@ -16,7 +16,7 @@ from typing import Any, Self
 from cobras.constraints import ConstraintPairs
 from cobras.exceptions import CobrasError, InvalidDataError, StaleQuestionError
 from cobras.history import Entry, History, Record, Revision
-from cobras.inputs import as_matrix, as_seed, as_train_mask, check_options
+from cobras.inputs import as_matrix, as_seed, as_train_mask, check_options, check_plain
 from cobras.methods import Method, find_method, with_defaults
 from cobras.partition import Partition
 from cobras.progress import WINDOW, Progress, measure
@@ -94,6 +94,7 @@ class Session:
         try:
             if session._file.is_new:
                 session._set_up(X, method or "cobras", as_seed(random_state), mask, options)
+                check_plain(session.parameters)
                 session._file.create(session.parameters, mask)
             else:
                 given = {"method": method, "random_state": random_state, **options}

@@ -17,6 +17,8 @@ from cobras.exceptions import DataChangedError
 from cobras.storage import Journal, fingerprint, quick_fingerprint
 from cobras.types import BoolArray, Event, FloatArray
 
+FREE = {"n_jobs", "cache_dir"}  # parameters without influence on the clustering: they may differ on resume
+
 
 class SessionFile:
     """The journal of one session, tied to one table."""
@@ -51,7 +53,9 @@ class SessionFile:
             raise self._other_data()
         stored: dict[str, Any] = self._journal.get_meta("parameters") or {}
         for key, value in given.items():
-            if value is not None and stored.get(key) != value:
+            if key in FREE:
+                stored[key] = value
+            elif value is not None and stored.get(key) != value:
                 raise DataChangedError(
                     f"{name} was made with {key}={stored.get(key)!r}, not {value!r}. "
                     f"Leave {key} out, or use another file."

@@ -62,7 +62,9 @@ def test_run_json_is_json_only(cobras: Runner, flowers: Path) -> None:
 
 
 def test_run_table(cobras: Runner, flowers: Path) -> None:
-    done = cobras("run", "flowers.csv", "--label", "species", "--method", "cobra", "--n-super-instances", "5")
+    done = cobras(
+        "run", "flowers.csv", "--label", "species", "--method", "cobra", "--set", "n_super_instances=5"
+    )
     assert done.returncode == 0
     head, first, *_, last = done.stdout.splitlines()
     assert head.split() == ["queries", "ARI"]

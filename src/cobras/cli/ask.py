@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from cobras.data import Dataset
 
 EXAMPLE = "Example: cobras ask flowers.csv --label species"
+SET = typer.Option(
+    "--set", metavar="NAME=VALUE", help="An option of the method, such as n_clusters=3. May be repeated."
+)
 
 
 def ask(
@@ -39,16 +43,15 @@ def ask(
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="cobras, or cobra with a fixed number of super-instances. [default: cobras]"
+            metavar="NAME",
+            help="cobras, cobra, cobs, npu, explore_consolidate or min_max. [default: cobras]",
         ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="The same seed asks the same questions.")
     ] = None,
     max_queries: Annotated[int | None, typer.Option(metavar="N", help="Stop after so many answers.")] = None,
-    n_super_instances: Annotated[
-        int | None, typer.Option(metavar="N", help="For --method cobra. [default: 25]")
-    ] = None,
+    settings: Annotated[list[str] | None, SET] = None,
 ) -> None:
     """Cluster a table by answering same-or-different questions.
 
@@ -56,7 +59,7 @@ def ask(
     is saved at once. The same command goes on where you stopped.
     """
     check_budget(max_queries)
-    options = method_options(method, n_super_instances)
+    options = method_options(settings)
     is_session = path.suffix == ".cobras"
     if is_session and (session is not None or label or id or drop):
         from cobras.exceptions import InvalidDataError
@@ -111,12 +114,17 @@ def check_budget(max_queries: int | None) -> None:
         raise InvalidDataError(f"--max-queries must be 0 or more, not {max_queries}.")
 
 
-def method_options(method: str | None, n_super_instances: int | None) -> dict[str, int]:
-    """The options of a method as far as they were given."""
+def method_options(settings: list[str] | None) -> dict[str, Any]:
+    """The options of a method, from NAME=VALUE; a value that reads as a number, true, false or null is one."""
     from cobras.exceptions import InvalidDataError
 
-    if n_super_instances is None:
-        return {}
-    if method == "cobras":
-        raise InvalidDataError("--n-super-instances is for --method cobra; cobras finds the number itself.")
-    return {"n_super_instances": n_super_instances}
+    options = {}
+    for setting in settings or []:
+        name, found, value = setting.partition("=")
+        if not found or not name:
+            raise InvalidDataError(f"--set takes NAME=VALUE, such as n_clusters=3, not {setting!r}.")
+        try:
+            options[name.strip()] = json.loads(value)
+        except ValueError:
+            options[name.strip()] = value
+    return options

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobras.cli.ask import SET, check_budget, method_options
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,11 +30,9 @@ def run(
     ],
     label: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the true classes.")],
     max_queries: Annotated[int, typer.Option(metavar="N", help="How many questions to answer at most.")] = 50,
-    method: Annotated[str, typer.Option(metavar="NAME", help="cobras or cobra.")] = "cobras",
+    method: Annotated[str, typer.Option(metavar="NAME", help="As in cobras ask.")] = "cobras",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed asks the same questions.")] = 0,
-    n_super_instances: Annotated[
-        int | None, typer.Option(metavar="N", help="For --method cobra. [default: 25]")
-    ] = None,
+    settings: Annotated[list[str] | None, SET] = None,
     id: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")] = None,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out. May be repeated.")
@@ -46,7 +46,6 @@ def run(
 
     Prints the adjusted Rand index (ARI) per number of queries: 1 is the true clustering, 0 is chance.
     """
-    from cobras.cli.ask import check_budget, method_options
     from cobras.cli.source import keep_source
     from cobras.data import read_dataset
     from cobras.oracles import LabelOracle
@@ -54,7 +53,7 @@ def run(
     from cobras.session import Session
 
     check_budget(max_queries)
-    options = method_options(method, n_super_instances)
+    options = method_options(settings)
     dataset = read_dataset(path, label=label, id=id, drop=drop or [])
     truth = _truth(dataset, label)
     begin = time.perf_counter()

@@ -4,4 +4,4 @@ from cobras.clusterers.copkmeans import COPKMeans
 from cobras.clusterers.cosc import COSC
 from cobras.clusterers.mpckmeans import MPCKMeans, PCKMeans
 
-__all__ = ["COPKMeans", "COSC", "MPCKMeans", "PCKMeans"]
+__all__ = ["COSC", "COPKMeans", "MPCKMeans", "PCKMeans"]

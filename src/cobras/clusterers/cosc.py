@@ -7,8 +7,7 @@ code as follows (see also `cobras.clusterers.ratiodca`):
 - some starts are always cuts that meet the cannot-links, so that for two clusters none is violated that can hold:
   the best cut mended, and a harmonic function between the ends of cannot-links in place of constrained spectral
   clustering;
-- starts that reached the same cut go on as one (with more than two clusters, new random ones take their places),
-  and only the best cut of each gamma is perturbed;
+- starts that reached the same cut go on as one; with more than two clusters, new random ones take their places;
 - the preset "fast", meant for clustering again after every few answers, has two starts, one run, 1000 inner
   iterations, and jumps to the gamma at which the best cut and the mended one cost the same;
 - cannot-links that two clusters cannot meet (an odd cycle) are met as well as possible, as for more clusters.
@@ -245,7 +244,7 @@ def two_clusters(
         [problem.descend(f, 0.0, effort.max_inner) for f in starts(problem, W, effort, rng, warm)]
     )
     if effort.perturbation:
-        cuts[0] = perturb(problem, cuts[0], 0.0, effort, rng)
+        cuts = distinct([perturb(problem, cut, 0.0, effort, rng) for cut in cuts])
     best = cuts[0]
     if best.n_violations == 0:
         return best
@@ -273,7 +272,7 @@ def narrow(
     for _ in range(N_GAMMAS):
         cuts = distinct([problem.descend(f, gamma, effort.max_inner) for f in vectors], gamma)
         if effort.perturbation:
-            cuts[0] = perturb(problem, cuts[0], gamma, effort, rng)
+            cuts = distinct([perturb(problem, cut, gamma, effort, rng) for cut in cuts], gamma)
         mended = mend(problem, cuts[0])
         feasible = min(feasible, mended, key=faults)
         if cuts[0].n_violations <= feasible.n_violations:

@@ -62,6 +62,7 @@ def with_defaults(method: Method, options: dict[str, Any]) -> dict[str, Any]:
     allowed = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     if unknown := sorted(options.keys() - allowed.keys()):
         raise InvalidDataError(
-            f"{method.__name__} has no option {', '.join(unknown)}. It has {', '.join(allowed) or 'none'}."
+            f"{getattr(method, '__name__', 'The method')} has no option {', '.join(unknown)}. "
+            f"It has {', '.join(allowed) or 'none'}."
         )
     return allowed | options
