@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -108,9 +108,7 @@ def as_seed(random_state: Any) -> int:
 
 def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Compare options with the annotations of the function they are for: literal choices and positive integers."""
-    while isinstance(function, partial):
-        function = function.func
-    hints = get_type_hints(function)
+    hints = _hints(function)
     for name, value in options.items():
         hint = hints.get(name)
         if get_origin(hint) is Literal and value not in get_args(hint):
@@ -121,6 +119,13 @@ def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> N
                 isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1
             ):
                 raise InvalidDataError(f"{name} must be a whole number from 1 on, not {value!r}.")
+
+
+@lru_cache
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    while isinstance(function, partial):
+        function = function.func
+    return get_type_hints(function)
 
 
 def check_plain(options: Mapping[str, Any]) -> None:

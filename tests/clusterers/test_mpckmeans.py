@@ -14,7 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cobras import CobrasError, InconsistentAnswersError, InvalidDataError
 from cobras.clusterers.closure import close
+from cobras.clusterers.mpck_kernels import Links
 from cobras.clusterers.mpckmeans import MPCKMeans, PCKMeans
+from cobras.clusterers.seeding import start
 
 ALL_METRICS = [
     {},
@@ -45,6 +47,9 @@ def problems(draw, distinct=False):
     pairs = draw(st.lists(pair, max_size=12))
     must_link = [p for p in pairs if y[p[0]] == y[p[1]]]
     return X, y, k, must_link, [p for p in pairs if p not in must_link]
+
+
+weights = st.sampled_from([0.0, 0.02, 0.1, 0.3, 1.0, 50.0])
 
 
 def squares(X, i, j, A):
@@ -80,17 +85,19 @@ def never_grows(path):
 
 @given(
     problems(),
-    st.sampled_from([0.0, 0.3, 1.0, 50.0]),
+    weights,
+    weights,
     st.sampled_from(["index", "random"]),
     st.sampled_from(["neighbourhoods", "perturb"]),
     st.booleans(),
     st.booleans(),
 )
-def test_the_objective_never_grows(problem, w, order, init, per_cluster, regroup):
+def test_the_objective_never_grows(problem, w, v, order, init, per_cluster, regroup):
     X, _, k, must_link, cannot_link = problem
     est = MPCKMeans(
         k,
         w_must_link=w,
+        w_cannot_link=v,
         order=order,
         init=init,
         per_cluster=per_cluster,
@@ -115,7 +122,7 @@ def test_pckmeans_never_lets_its_objective_grow(problem, w):
 
 @pytest.mark.parametrize("options", ALL_METRICS, ids=str)
 @settings(max_examples=40)
-@given(problem=problems(), w=st.sampled_from([(1.0, 1.0), (0.3, 2.0)]))
+@given(problem=problems(), w=st.tuples(weights, weights))
 def test_the_objective_is_that_of_the_paper(options, problem, w):
     X, _, k, must_link, cannot_link = problem
     est = MPCKMeans(k, w_must_link=w[0], w_cannot_link=w[1], max_iter=1, random_state=0, **options)
@@ -124,27 +131,56 @@ def test_the_objective_is_that_of_the_paper(options, problem, w):
     n_parted = sum(labels[i] != labels[j] for i, j in closed.must_link)
     n_joined = sum(labels[i] == labels[j] for i, j in closed.cannot_link)
     assert est.n_violations_ == n_parted + n_joined
-    if est.metric == "full" and est.n_violations_:
+    if est.metric == "full" and n_joined:
         return  # the farthest pair of the metric before is in force until the next assignment
     expected = objective(est, X, must_link, cannot_link, w)
     assert est.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(est.objective_path_).max())
 
 
-def test_one_row_at_a_time_no_move_lowers_the_objective():
-    """Brute force on tiny tables: the end is a local minimum of the objective in each label."""
+@st.composite
+def crowds(draw):
+    """Random rows with constraints from labels that have nothing to do with them: many cannot be satisfied."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X, y = rng.normal(size=(12, 2)), rng.integers(3, size=12)
+    pairs = np.array([rng.choice(12, 2, replace=False) for _ in range(10)])
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    return X, y, pairs[same].tolist(), pairs[~same].tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"per_cluster": True}, {"learn_metric": False}], ids=str)
+@given(problem=crowds(), w=st.tuples(weights, weights))
+def test_at_the_end_no_move_of_a_row_lowers_the_objective(options, problem, w):
+    """Brute force over all single moves; and the three steps agree about the objective."""
+    X, y, must_link, cannot_link = problem
+    est = MPCKMeans(3, w_must_link=w[0], w_cannot_link=w[1], tol=0, **options)
+    est.fit(X, must_link=must_link, cannot_link=cannot_link, init_labels=y)
+    size = np.abs(est.objective_path_).max()
+    assert never_grows(est.objective_path_)
+    assert est.n_iter_ < est.max_iter
+    np.testing.assert_allclose(est.objective_path_[-3:], est.objective_, atol=1e-9 * size)
+    assert est.objective_ == pytest.approx(objective(est, X, must_link, cannot_link, w), abs=1e-9 * size)
+    other = clone(est)
+    vars(other).update(vars(est))
+    for i in range(len(X)):
+        for h in range(3):
+            other.labels_ = est.labels_.copy()
+            other.labels_[i] = h
+            assert objective(other, X, must_link, cannot_link, w) >= est.objective_ - 1e-9 * size
+
+
+def test_a_row_between_two_centers_stays_where_it_is():
+    X = [[-3.0], [-1.0], [0.0], [4.0]]
+    est = MPCKMeans(2, learn_metric=False).fit(X, init_labels=[0, 0, 1, 1])
+    assert est.labels_.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("options", ALL_METRICS, ids=str)
+def test_a_constant_column_keeps_its_weight(options):
     rng = np.random.default_rng(0)
-    for seed in range(20):
-        X, y = rng.normal(size=(9, 2)), rng.integers(2, size=9)
-        pairs = [rng.choice(9, 2, replace=False) for _ in range(6)]
-        must_link = [p for p in pairs if y[p[0]] == y[p[1]]]
-        cannot_link = [p for p in pairs if y[p[0]] != y[p[1]]]
-        est = MPCKMeans(2, random_state=seed, tol=0).fit(X, must_link=must_link, cannot_link=cannot_link)
-        least = objective(est, X, must_link, cannot_link)
-        for i in range(9):
-            moved = clone(est)
-            vars(moved).update({**vars(est), "labels_": est.labels_.copy()})
-            moved.labels_[i] = 1 - moved.labels_[i]
-            assert objective(moved, X, must_link, cannot_link) >= least - 1e-9
+    X = np.column_stack((rng.normal(size=40), np.full(40, 7.0), rng.normal(size=40)))
+    est = MPCKMeans(2, random_state=0, **options).fit(X, must_link=[(0, 1)], cannot_link=[(1, 2)])
+    column = est.metric_[..., 1] if est.metric == "diagonal" else est.metric_[..., 1, 1]
+    np.testing.assert_allclose(column, 1.0)
 
 
 @given(problems(distinct=True))
@@ -228,11 +264,25 @@ def test_regrouping_lowers_the_objective_on_wine():
     assert np.mean(aris) > 0.9
 
 
-def test_first_centers_are_neighbourhoods_then_cannot_linked_rows():
-    X = np.array([[0.0], [1.0], [10.0], [11.0], [12.0], [50.0], [51.0]])
-    est = MPCKMeans(3, max_iter=1, learn_metric=False, random_state=0)
-    est.fit(X, must_link=[(0, 1), (2, 3), (3, 4)], cannot_link=[(0, 2), (5, 0), (5, 2)])
-    assert est.labels_.tolist() == [1, 1, 0, 0, 0, 2, 2]  # the largest neighbourhood comes first
+def test_first_centers_are_neighbourhoods_then_rows_cannot_linked_to_all_of_them():
+    X = np.array([[0.0], [1.0], [10.0], [11.0], [12.0], [50.0], [900.0], [902.0]])
+    closed = close(8, [(0, 1), (2, 3), (3, 4)], [(0, 2), (5, 0), (5, 2), (6, 0)])
+    centers, labels = start(X, 3, Links.of(closed), np.random.default_rng(0))
+    assert centers.tolist() == [
+        [11.0],
+        [0.5],
+        [50.0],
+    ]  # the largest neighbourhood first; row 6 lacks a cannot-link
+    assert labels.tolist() == [1, 1, 0, 0, 0, 2, -1, -1]
+
+
+def test_neighbourhoods_are_picked_by_size_and_distance():
+    X = np.array([[0.0], [0.0], [0.0], [2.0], [2.0], [2.0], [2.0], [2.0], [4.0], [4.0], [-3.0], [-3.0]])
+    must_link = [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6), (6, 7), (8, 9), (10, 11)]
+    links = Links.of(close(12, must_link))
+    picked = start(X, 3, links, np.random.default_rng(0))[0].ravel().tolist()
+    # From 2 (5 rows): 0 weighs 2 √15 = 7.7, 4 weighs 2 √10 = 6.3, -3 weighs 5 √10 = 15.8; then 0 has 3 √6 = 7.3.
+    assert picked == [2.0, -3.0, 0.0]
 
 
 @pytest.mark.parametrize("options", ALL_METRICS, ids=str)

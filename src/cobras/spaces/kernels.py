@@ -369,6 +369,7 @@ def solve(
     uniforms: Array,
     n_probes: int,
     n_finalists: int,
+    n_passes: int,
     max_iter: int,
     tol: float,
 ) -> tuple[Array, Array, float, bool, Array]:
@@ -376,8 +377,8 @@ def solve(
     The whole of k-means in one call, which saves half the time of a small split.
 
     Judge the restarts, on a sample where there are draws, after n_probes iterations, carry n_finalists to their end
-    and, after a sample, the best of them on all rows. Return the labels of the rows, the centers in the frame, the
-    inertia (not finite when X is not), whether a group is empty, and the frame of `pack`.
+    and, after a sample, the best of them on all rows, for at most n_passes iterations. Return the labels, the centers
+    in the frame, the inertia (not finite when X is not), whether a group is empty, and the frame of `pack`.
     """
     n, d = X.shape
     n_init, k, _ = uniforms.shape
@@ -404,6 +405,7 @@ def solve(
             judging, starts = False, starts[order[:n_finalists]]
         elif sampled:
             sampled, rows, mass, starts = False, blocks, weights, starts[order[:1]]
+            max_iter = min(max_iter, n_passes)
         else:
             best = order[0]
             return labels.ravel()[:n].copy(), starts[best, :, :d].copy(), values[best], any_empty, frame

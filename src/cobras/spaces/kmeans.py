@@ -23,6 +23,8 @@ from cobras.types import FloatArray, LabelArray
 PROBES, FINALISTS = 2, 2
 # With 256 rows the inertia is as good, but on digits the ARI of COBRAS at 50 queries falls from .64 to .58.
 SAMPLE = 1024  # rows at least
+# After the sample, further passes over all rows gain .2 % at 100,000 x 20 and k = 32, and take ten times as long.
+PASSES = 20
 NO_DRAWS = np.empty((0, 0))
 
 
@@ -111,7 +113,7 @@ def kmeans(
     uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
     finalists = n_init if full_restarts else FINALISTS
     labels, centers, value, any_empty, frame = solve(
-        X, grid(n), draws, uniforms, PROBES, finalists, max_iter, tol
+        X, grid(n), draws, uniforms, PROBES, finalists, PASSES, max_iter, tol
     )
     if not math.isfinite(value):
         raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
