@@ -12,8 +12,9 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cobras.clusterers.cosc import COSC, Effort, cluster
+from cobras.clusterers.cosc import COSC, cluster
 from cobras.clusterers.ratiodca import CutProblem, balance, cut_off, inner, ratio_dca
+from cobras.clusterers.splits import Effort
 from cobras.exceptions import InconsistentAnswersError, InvalidDataError
 
 SOAK = 10 if os.environ.get("COBRAS_SOAK") else 1
