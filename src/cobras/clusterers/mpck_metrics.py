@@ -49,6 +49,7 @@ class DiagonalMetric:
         self.value: FloatArray = np.ones((n_metrics, X.shape[1]))
         self.log_det: FloatArray = np.zeros(n_metrics)
         self.box: FloatArray = np.square(np.ptp(X, axis=0))
+        self.noise = noise(X)
 
     def rows(self, X: FloatArray) -> FloatArray:
         """Scale or turn the rows."""
@@ -75,7 +76,7 @@ class DiagonalMetric:
 
     def learn(self, sums: FloatArray, counts: IndexArray) -> None:
         """A = n / sums."""
-        self.value = best_weights(sums, counts, self.value, self.box)
+        self.value = best_weights(sums, counts, self.value, np.where(self.box > 0, self.noise, np.inf))
         self.log_det = np.log(self.value).sum(axis=1)
 
 
@@ -88,6 +89,7 @@ class FullMetric:
         self.root: FloatArray = self.value.copy()  # L of A = L L'
         self.log_det: FloatArray = np.zeros(n_metrics)
         self.constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
+        self.noise = float(noise(X).sum())
         self.has_cannot_links = has_cannot_links
         self.farthest = np.zeros((n_metrics, 2), dtype=np.int64)
 
@@ -140,7 +142,7 @@ class FullMetric:
             B[self.constant, self.constant] = n  # weight 1, as at the start
             e, V = np.linalg.eigh(B)
             floor = FLAT * float(np.abs(e).mean())
-            if n == 0 or not floor > TINY or not sums[g].any():
+            if n == 0 or not floor > TINY or np.abs(sums[g]).max() <= self.noise:
                 continue
             scale = n / np.maximum(e, floor)  # cannot-links can make e negative
             self.root[g] = V * np.sqrt(scale)
@@ -170,19 +172,29 @@ def spread(
     return s
 
 
+def noise(X: FloatArray) -> FloatArray:
+    """What rounding the means may leave in the sum of squares of each column: such a sum counts as 0."""
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    sums: FloatArray = TINY + len(X) * np.square(1e-15 * largest)
+    return sums
+
+
 @kernel()
-def best_weights(sums: Array, counts: Array, old: Array, box: Array) -> Array:
+def best_weights(sums: Array, counts: Array, old: Array, noise: Array) -> Array:
     """
-    The weights (g, d) that make J least; a constant column, and a cluster without spread, keep the old ones.
+    The weights (g, d) that make J least; a cluster without spread, and a column of infinite `noise`, keep the old.
 
     Where the floor of s does not allow n / s, they go from the old weight towards it: J cannot grow.
     """
     weights = old.copy()
     for g in range(old.shape[0]):
-        floor, n = THIN * sums[g].mean(), float(counts[g])
+        total, n = 0.0, float(counts[g])
+        for m in range(old.shape[1]):
+            total += sums[g, m] if sums[g, m] > noise[m] else 0.0
+        floor = THIN * total / old.shape[1]
         for m in range(old.shape[1]):
             s = sums[g, m]
-            if box[m] > 0 and floor > TINY and n > 0:
+            if noise[m] < np.inf and floor > TINY and n > 0:
                 weights[g, m] = n / s if s >= floor else max(n / floor, min(old[g, m], n / s))
     return weights
 

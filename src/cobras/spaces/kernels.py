@@ -362,6 +362,23 @@ def sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
 
 
 @kernel()
+def unframe(centers: Array, frame: Array, X: Array) -> Array:
+    """Undo the centring and scaling of `pack`, in the precision of X."""
+    k, d = centers.shape[0], X.shape[1]
+    largest = np.finfo(X.dtype).max / 2
+    found = np.empty((k, d), X.dtype)
+    for c in range(k):
+        for j in range(d):
+            middle, mean, scale = frame[0, j], frame[1, j], frame[2, j]
+            if scale < 1e-30:  # halves, because rounding may step over the largest number
+                half = (centers[c, j] + mean) / 2 / scale + middle / 2
+                found[c, j] = 2 * min(max(half, -largest), largest)
+            else:
+                found[c, j] = (centers[c, j] + mean) / scale + middle
+    return found
+
+
+@kernel()
 def solve(
     X: Array,
     shape: tuple[int, int],
@@ -372,19 +389,18 @@ def solve(
     n_passes: int,
     max_iter: int,
     tol: float,
-) -> tuple[Array, Array, float, bool, Array]:
+) -> tuple[Array, Array, float, bool]:
     """
     The whole of k-means in one call, which saves half the time of a small split.
 
     Judge the restarts, on a sample where there are draws, after n_probes iterations, carry n_finalists to their end
-    and, after a sample, the best of them on all rows, for at most n_passes iterations. Return the labels, the centers
-    in the frame, the inertia (not finite when X is not), whether a group is empty, and the frame of `pack`.
+    and, after a sample, the best of them on all rows, for at most n_passes iterations. Return the labels, the
+    centers, the inertia (not finite when X is not) and whether a group is empty.
     """
-    n, d = X.shape
     n_init, k, _ = uniforms.shape
     blocks, weights, frame, variance = pack(X, shape[0], shape[1])
     if not np.isfinite(variance):
-        return np.empty(0, np.int32), np.empty((0, d)), np.nan, False, frame
+        return np.empty(0, np.int32), X[:0], np.nan, False
     tol *= variance
     sampled = draws.size > 0
     rows, mass = sample(blocks, weights, draws) if sampled else (blocks, weights)
@@ -407,8 +423,9 @@ def solve(
             sampled, rows, mass, starts = False, blocks, weights, starts[order[:1]]
             max_iter = min(max_iter, n_passes)
         else:
-            best = order[0]
-            return labels.ravel()[:n].copy(), starts[best, :, :d].copy(), values[best], any_empty, frame
+            scale = frame[2, 0]
+            centers = unframe(starts[order[0]], frame, X)
+            return labels.ravel()[: len(X)].copy(), centers, values[order[0]] / scale / scale, any_empty
 
 
 @kernel()

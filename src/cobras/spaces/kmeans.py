@@ -10,7 +10,7 @@ a tolerance relative to the variance). It departs from scikit-learn in ways that
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -112,26 +112,12 @@ def kmeans(
     draws = rng.random(grid(size)) if sampled else NO_DRAWS
     uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
     finalists = n_init if full_restarts else FINALISTS
-    labels, centers, value, any_empty, frame = solve(
+    labels, centers, inertia, any_empty = solve(
         X, grid(n), draws, uniforms, PROBES, finalists, PASSES, max_iter, tol
     )
-    if not math.isfinite(value):
+    if not math.isfinite(inertia) and not np.isfinite(X).all():
         raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
-    return _result(X, labels, centers, value, any_empty, frame)
-
-
-def _result(
-    X: FloatArray, labels: LabelArray, centers: Any, value: float, any_empty: bool, frame: Any
-) -> KMeansResult:
-    """Undo the centring and scaling, and drop empty groups in the rare case that some are left."""
-    if any_empty:
-        used, inverse = np.unique(labels, return_inverse=True)
-        centers, labels = centers[used], inverse.astype(np.int32)
-    middle, mean, scale = frame
-    if scale[0] < 1e-30:  # halves, because rounding may step over the largest number
-        largest = float(np.finfo(X.dtype).max) / 2
-        centers = np.clip((centers + mean) / 2 / scale + middle / 2, -largest, largest) * 2
-    else:
-        centers = (centers + mean) / scale + middle
-    factor = float(scale[0])
-    return KMeansResult(labels, centers.astype(X.dtype), float(value) / factor / factor)
+    if any_empty:  # rare: too many repairs were needed
+        used, labels = np.unique(labels, return_inverse=True)
+        centers, labels = centers[used], labels.astype(np.int32)
+    return KMeansResult(labels, centers, float(inertia))
