@@ -362,7 +362,7 @@ def sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
 
 
 @kernel()
-def unframe(centers: Array, frame: Array, X: Array) -> Array:
+def unframe(centers: Array, inertia: float, frame: Array, X: Array) -> tuple[Array, float]:
     """Undo the centring and scaling of `pack`, in the precision of X."""
     k, d = centers.shape[0], X.shape[1]
     largest = np.finfo(X.dtype).max / 2
@@ -375,57 +375,7 @@ def unframe(centers: Array, frame: Array, X: Array) -> Array:
                 found[c, j] = 2 * min(max(half, -largest), largest)
             else:
                 found[c, j] = (centers[c, j] + mean) / scale + middle
-    return found
-
-
-@kernel()
-def solve(
-    X: Array,
-    shape: tuple[int, int],
-    draws: Array,
-    uniforms: Array,
-    n_probes: int,
-    n_finalists: int,
-    n_passes: int,
-    max_iter: int,
-    tol: float,
-) -> tuple[Array, Array, float, bool]:
-    """
-    The whole of k-means in one call, which saves half the time of a small split.
-
-    Judge the restarts, on a sample where there are draws, after n_probes iterations, carry n_finalists to their end
-    and, after a sample, the best of them on all rows, for at most n_passes iterations. Return the labels, the
-    centers, the inertia (not finite when X is not) and whether a group is empty.
-    """
-    n_init, k, _ = uniforms.shape
-    blocks, weights, frame, variance = pack(X, shape[0], shape[1])
-    if not np.isfinite(variance):
-        return np.empty(0, np.int32), X[:0], np.nan, False
-    tol *= variance
-    sampled = draws.size > 0
-    rows, mass = sample(blocks, weights, draws) if sampled else (blocks, weights)
-    # One place that calls `seed` and one that calls `lloyd`: each further one is compiled again, seconds each.
-    while True:
-        starts, n_found = seed(rows, mass, uniforms)
-        if n_found == k or not sampled:
-            break
-        sampled, rows, mass = False, blocks, weights  # the sample may lack rare rows
-    judging = n_found == k and n_finalists < n_init
-    if n_found < k:  # one center per distinct row: nothing to improve
-        starts, max_iter = starts[:1, :n_found].copy(), 0
-    while True:
-        n_iter = min(n_probes, max_iter) if judging else max_iter
-        labels, values, any_empty = lloyd(rows, mass, starts, n_iter, tol)
-        order = np.argsort(values)
-        if judging:
-            judging, starts = False, starts[order[:n_finalists]]
-        elif sampled:
-            sampled, rows, mass, starts = False, blocks, weights, starts[order[:1]]
-            max_iter = min(max_iter, n_passes)
-        else:
-            scale = frame[2, 0]
-            centers = unframe(starts[order[0]], frame, X)
-            return labels.ravel()[: len(X)].copy(), centers, values[order[0]] / scale / scale, any_empty
+    return found, inertia / frame[2, 0] / frame[2, 0]
 
 
 @kernel()

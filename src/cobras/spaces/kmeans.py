@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cobras.spaces.kernels import grid, solve
+from cobras.spaces.kernels import grid, lloyd, pack, sample, seed, unframe
 from cobras.types import FloatArray, LabelArray
 
 # Every restart runs PROBES iterations, on a sample if there are rows enough, and the best FINALISTS go on. The
@@ -25,7 +25,6 @@ PROBES, FINALISTS = 2, 2
 SAMPLE = 1024  # rows at least
 # After the sample, further passes over all rows gain .2 % at 100,000 x 20 and k = 32, and take ten times as long.
 PASSES = 20
-NO_DRAWS = np.empty((0, 0))
 
 
 class Uniforms(Protocol):
@@ -102,22 +101,35 @@ def kmeans(
         raise ValueError(
             f"kmeans needs a row, a group and a restart, not {n} rows, k={k} and n_init={n_init}."
         )
+    blocks, weights, frame, variance = pack(X, *grid(n))
+    if not math.isfinite(variance):
+        raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
     if n <= k:
-        if not np.isfinite(X).all():
-            raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
         distinct, inverse = np.unique(X, axis=0, return_inverse=True)
         return KMeansResult(inverse.ravel().astype(np.int32), distinct, 0.0)
+    tol *= variance
+    rows, mass = blocks, weights
     size = max(SAMPLE, 64 * k, min(n // 8, 2048))
-    sampled = n > 1.5 * size and not full_restarts
-    draws = rng.random(grid(size)) if sampled else NO_DRAWS
+    if n > 1.5 * size and not full_restarts:
+        rows, mass = sample(blocks, weights, rng.random(grid(size)))
     uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
-    finalists = n_init if full_restarts else FINALISTS
-    labels, centers, inertia, any_empty = solve(
-        X, grid(n), draws, uniforms, PROBES, finalists, PASSES, max_iter, tol
-    )
-    if not math.isfinite(inertia) and not np.isfinite(X).all():
-        raise ValueError("X holds NaN or infinite values. Fill or drop them first.")
+    starts, n_found = seed(rows, mass, uniforms)
+    if n_found < k and rows is not blocks:  # the sample may lack rare rows
+        rows, mass = blocks, weights
+        starts, n_found = seed(rows, mass, uniforms)
+    if n_found < k:  # one center per distinct row: nothing to improve
+        starts, max_iter = starts[:1, :n_found].copy(), 0
+    elif n_init > FINALISTS and not full_restarts:
+        _, inertias, _ = lloyd(rows, mass, starts, min(PROBES, max_iter), tol)
+        starts = starts[inertias.argsort()[:FINALISTS]]
+    labels, inertias, any_empty = lloyd(rows, mass, starts, max_iter, tol)
+    best = int(inertias.argmin())
+    if rows is not blocks:
+        starts, best = starts[best : best + 1], 0
+        labels, inertias, any_empty = lloyd(blocks, weights, starts, min(max_iter, PASSES), tol)
+    centers, inertia = unframe(starts[best], inertias[best], frame, X)
+    labels = labels.reshape(-1)[:n]
     if any_empty:  # rare: too many repairs were needed
         used, labels = np.unique(labels, return_inverse=True)
         centers, labels = centers[used], labels.astype(np.int32)
-    return KMeansResult(labels, centers, float(inertia))
+    return KMeansResult(labels, centers, inertia)
