@@ -20,9 +20,14 @@ lint: .venv/lint            ## style and types
 soak: .venv/test            ## the long forms of the tests: ten times the kills, more examples
 	COBRAS_SOAK=1 $(BIN)/python -m pytest $(XDIST)
 
-bench: .venv/peers          ## speed beside scikit-learn and cobras-ts, as ratios
+bench: .venv/peers          ## speed beside scikit-learn and the peers, as ratios, and growth with the rows
 	$(BIN)/python -m benchmarks.kmeans
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.mpckmeans
+	$(BIN)/python -m benchmarks.npu
+	$(BIN)/python -m benchmarks.cosc
+	$(BIN)/python -m benchmarks.cobs
+	$(BIN)/python -m benchmarks.growth
 
 agreement: .venv/peers      ## same behaviour as cobras-ts, 50 seeds
 	$(BIN)/python -m benchmarks.agreement

@@ -14,30 +14,18 @@ import resource
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy
-from sklearn.preprocessing import minmax_scale
 
-from benchmarks.data import load
+from benchmarks.data import HAS_SPAMBASE, load
 from cobras import LabelOracle, Session, run
 from cobras.methods.pool import Grid, Pool, build_pool
 
 SIZES = (500, 1_000, 2_000, 4_000)
 N_QUERIES = 100
 METHOD = "cobras.methods.cobs:cobs"
-
-
-def table(name: str) -> tuple[Any, Any]:
-    if name != "spambase":
-        return load(name)
-    import polars
-
-    frame = polars.read_csv(Path(os.environ["COBRAS_DATA"]) / "spambase.csv", infer_schema_length=None)
-    X = frame[:, :-1].to_numpy().astype(np.float64)
-    return minmax_scale(X), frame[:, -1].to_numpy()
 
 
 def peak_megabytes() -> float:
@@ -47,7 +35,7 @@ def peak_megabytes() -> float:
 
 
 def measure(name: str) -> dict[str, Any]:
-    X, y = table(name)
+    X, y = load(name)
     build_pool(X[:150], 0, Grid(k_max=3, n_eps=2, max_min_points=3, max_neighbors=3, n_sigma=2))
     before = peak_megabytes()
     session = Session(X, METHOD, 0)
@@ -84,7 +72,7 @@ def main() -> None:
     )
     names = [f"blobs-{n}" for n in SIZES]
     found = {}
-    for name in names + ["spambase"] * ("COBRAS_DATA" in os.environ):
+    for name in names + ["spambase"] * HAS_SPAMBASE:
         command = [sys.executable, "-m", "benchmarks.cobs", name]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         r = found[name] = json.loads(output)

@@ -7,26 +7,17 @@ are held apart. "cold" builds the graph as well; "warm" has it and starts from t
 import argparse
 import os
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
-from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
-from benchmarks.data import FloatArray, IntArray, blobs
+from benchmarks.data import HAS_SPAMBASE, FloatArray, IntArray, blobs, load
 from cobras.clusterers.cosc import COSC
 
-SPAMBASE = Path("/work/shared/data/spambase.csv")
 N_ASKED = (10, 50, 100, 200)
-
-
-def spambase() -> tuple[FloatArray, IntArray]:
-    """4,601 mails, spam or not; 57 columns scaled to [0, 1]."""
-    table = np.genfromtxt(SPAMBASE, delimiter=",", skip_header=1, dtype=str)
-    return minmax_scale(table[:, :-1].astype(np.float64)), (table[:, -1] == "spam").astype(np.int64)
 
 
 def neighbourhoods(y: IntArray, n_asked: int) -> dict[str, Any]:
@@ -80,7 +71,7 @@ def growth() -> None:
 
 def full() -> None:
     """Print what the preset of the paper costs and brings, beside the fast one."""
-    X, y = spambase()
+    X, y = load("spambase")
     print("\nPreset full on spambase, 100 rows asked")
     for preset in ("fast", "full"):
         model = COSC(2, preset=preset, random_state=0)
@@ -103,10 +94,10 @@ def main() -> None:
         print(f"{'cut':>10}{'viol':>6}{'ARI':>8}")
         X, y = make_blobs(2000, 20, centers=3, cluster_std=8.0, random_state=0)
         reclustering("blobs", X, y, 3)
-        if SPAMBASE.exists():
-            reclustering("spambase", *spambase(), 2)
+        if HAS_SPAMBASE:
+            reclustering("spambase", *load("spambase"), 2)
         growth()
-        if options.full and SPAMBASE.exists():
+        if options.full and HAS_SPAMBASE:
             full()
 
 

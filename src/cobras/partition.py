@@ -125,8 +125,8 @@ class Partition:
     @property
     def labels(self) -> LabelArray:
         """The cluster number of every instance; computed anew at each call, O(n)."""
-        labels = np.empty(sum(len(s) for group in self.groups for s in group), dtype=np.int32)
-        for number, cluster in enumerate(self.clusters):
-            for s in cluster.super_instances:
-                labels[s.members] = number
+        parts = [(s.members, number) for number, c in enumerate(self.clusters) for s in c.super_instances]
+        sizes = [len(members) for members, _ in parts]
+        labels = np.empty(sum(sizes), dtype=np.int32)
+        labels[np.concatenate([members for members, _ in parts])] = np.repeat([n for _, n in parts], sizes)
         return labels

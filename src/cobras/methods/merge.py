@@ -43,8 +43,8 @@ def merge(
     is `report`, or the partly merged one when there is none.
     """
     known = constraints.relation if reuse == "transitive" else constraints.answered
-    clusters, n_old = join_known(constraints, groups, reuse, n_old)
-    apart = {(min(a, b), max(a, b)) for a, b in known_apart(constraints, clusters, reuse) if a != b}
+    clusters, roots, n_old = join_known(constraints, groups, reuse, n_old)
+    apart = {(min(a, b), max(a, b)) for a, b in known_apart(constraints, clusters, roots, reuse) if a != b}
     if len(apart) == math.comb(len(clusters), 2):  # often: then not even distances are needed
         return clusters
     distance = open_distances(space, clusters, apart, n_old)
@@ -72,22 +72,31 @@ def join(clusters: Groups, distance: FloatArray, a: int, b: int) -> None:
     distance[b] = distance[:, b] = np.inf
 
 
-def join_known(constraints: Constraints, groups: Groups, reuse: Reuse, n_old: int = 0) -> tuple[Groups, int]:
-    """Join the groups that the answers so far put together, each into the first; how many old ones remain."""
+def join_known(
+    constraints: Constraints, groups: Groups, reuse: Reuse, n_old: int = 0
+) -> tuple[Groups, list[set[int]], int]:
+    """Join the groups that the answers so far put together, each into the first.
+
+    Return them with the must-link components of their representatives, none for a cluster that is promised to be
+    complete, and how many of the old ones remain.
+    """
+    roots = [components(constraints, group) for group in groups]
     into = list(range(len(groups)))
-    for a, b in known_same(constraints, groups, reuse):
+    for a, b in known_same(constraints, groups, roots, reuse):
         while into[a] != a:
             a = into[a]
         while into[b] != b:
             b = into[b]
         into[max(a, b)] = min(a, b)
-    joined: dict[int, tuple[SuperInstance, ...]] = {}
-    for c, group in enumerate(groups):
-        first = c
-        while into[first] != first:
-            first = into[first]
-        joined[first] = joined.get(first, ()) + group
-    return list(joined.values()), sum(c < n_old for c in joined)
+    joined = list(groups)
+    for c in reversed(
+        range(len(groups))
+    ):  # what has been joined into c lies behind it, and is complete by now
+        if into[c] != c:
+            joined[into[c]] += joined[c]
+            roots[into[c]] |= roots[c]
+    kept = [c for c in range(len(groups)) if into[c] == c]
+    return [joined[c] for c in kept], [roots[c] for c in kept], sum(c < n_old for c in kept)
 
 
 def open_distances(
@@ -132,50 +141,52 @@ def spokesmen(
     return a[i], b[j]
 
 
-def known_same(constraints: Constraints, groups: Groups, reuse: Reuse) -> Iterator[tuple[int, int]]:
-    """Pairs of groups that the answers put together; one that is promised to be complete stays alone."""
+def components(constraints: Constraints, group: tuple[SuperInstance, ...]) -> set[int]:
+    """The must-link components of its representatives; none for a cluster promised to be complete."""
+    representatives = [s.representative for s in group]
+    if constraints.complete and not constraints.complete.isdisjoint(representatives):
+        return set()
+    return constraints.components(representatives)
+
+
+def known_same(
+    constraints: Constraints, groups: Groups, roots: list[set[int]], reuse: Reuse
+) -> Iterator[tuple[int, int]]:
+    """Pairs of groups that the answers put together."""
     if reuse == "transitive":
         homes: dict[int, int] = {}
-        for c, roots in components(constraints, groups):
-            for root in roots:
+        for c, own in enumerate(roots):
+            for root in own:
                 if (home := homes.setdefault(root, c)) != c:
                     yield home, c
     elif (
         reuse == "exact"
     ):  # the authors' code sees a known must-link only when the turn of its clusters comes
-        yield from answered_pairs(constraints, groups, Answer.SAME)
+        yield from answered_pairs(constraints, groups, roots, Answer.SAME)
 
 
-def known_apart(constraints: Constraints, clusters: Groups, reuse: Reuse) -> Iterator[tuple[int, int]]:
+def known_apart(
+    constraints: Constraints, clusters: Groups, roots: list[set[int]], reuse: Reuse
+) -> Iterator[tuple[int, int]]:
     """Pairs of clusters that are held apart by the answers, by a promise or by doubt."""
-    if constraints.complete:
-        asked = {c for c, _ in components(constraints, clusters)}
-        kept = [c for c in range(len(clusters)) if c not in asked]
-        yield from ((c, other) for c in kept for other in range(len(clusters)))
+    yield from ((c, other) for c, own in enumerate(roots) if not own for other in range(len(clusters)))
     if constraints.set_aside:
         yield from doubtful(constraints, clusters)
     if reuse == "transitive":
-        homes = {root: c for c, roots in components(constraints, clusters) for root in roots}
+        homes = {root: c for c, own in enumerate(roots) for root in own}
         for root, c in homes.items():
             for other in constraints.apart_from(root):
                 if other in homes:
                     yield c, homes[other]
     else:
-        yield from answered_pairs(constraints, clusters, Answer.DIFFERENT)
+        yield from answered_pairs(constraints, clusters, roots, Answer.DIFFERENT)
 
 
-def components(constraints: Constraints, clusters: Groups) -> Iterator[tuple[int, set[int]]]:
-    """Each cluster with the must-link components of its representatives, but for those promised to be complete."""
-    complete = constraints.complete
-    for c, cluster in enumerate(clusters):
-        if not complete or not any(s.representative in complete for s in cluster):
-            yield c, constraints.components([s.representative for s in cluster])
-
-
-def answered_pairs(constraints: Constraints, clusters: Groups, wanted: Answer) -> Iterator[tuple[int, int]]:
+def answered_pairs(
+    constraints: Constraints, clusters: Groups, roots: list[set[int]], wanted: Answer
+) -> Iterator[tuple[int, int]]:
     """Pairs of clusters between whose representatives this very answer was given."""
-    asked = {c for c, _ in components(constraints, clusters)}
-    owner = {s.representative: c for c in asked for s in clusters[c]}
+    owner = {s.representative: c for c, group in enumerate(clusters) if roots[c] for s in group}
     for (i, j), answer in constraints:
         if answer is wanted and i in owner and j in owner:
             yield owner[i], owner[j]
