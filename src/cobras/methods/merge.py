@@ -103,17 +103,15 @@ def open_distances(
     space: Space, clusters: Groups, apart: Collection[tuple[int, int]], n_old: int
 ) -> FloatArray:
     """The distances of the clusters whose relation is open, and infinity elsewhere."""
-    is_open = np.ones((len(clusters), len(clusters)), dtype=bool)
-    for a, b in apart:
-        is_open[a, b] = is_open[b, a] = False
-    is_open.flat[:: len(clusters) + 1] = False
     # Old clusters are compared anew only where something was left open, as after an unsure answer.
-    is_new = np.arange(len(clusters)) >= n_old
-    rows = np.flatnonzero(np.where(is_new, is_open.any(axis=1), is_open[:, :n_old].any(axis=1)))
-    distance = np.full(is_open.shape, np.inf)
-    distance[rows] = linkage(space, clusters, rows.tolist())
-    distance[:, rows] = distance[rows].T
-    distance[~is_open] = np.inf
+    n_settled = sum(b < n_old for _, b in apart)
+    rows = range(n_old if n_settled == math.comb(n_old, 2) else 0, len(clusters))
+    distance = np.full((len(clusters), len(clusters)), np.inf)
+    distance[rows.start :] = linkage(space, clusters, rows)
+    distance[:, rows.start :] = distance[rows.start :].T
+    distance.flat[:: len(clusters) + 1] = np.inf
+    for a, b in apart:
+        distance[a, b] = distance[b, a] = np.inf
     return distance
 
 
