@@ -244,7 +244,7 @@ def find_clusterer(
     if clusterer == "cosc":
         from cobras.clusterers.cosc import COSC
 
-        return COSC(k)
+        return COSC(k, preset="fast")
     if clusterer == "mpckmeans":
         from cobras.clusterers.mpckmeans import MPCKMeans
 
