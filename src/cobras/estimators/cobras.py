@@ -29,8 +29,8 @@ class COBRAS(ActiveClusterer):
         The number of clusters.
     n_queries_ : int
         The number of questions asked.
-    queries_ : array of shape (n_queries_, 3)
-        i, j and the answer (1 same, 0 different, -1 unsure).
+    queries_ : array of shape (q, 3)
+        One row for each query: i, j and the answer (1 same, 0 different, -1 unsure).
     labels_per_query_ : LabelsPerQuery
         Item q is what a user would get after q answers.
     super_instance_centers_ : array
