@@ -6,25 +6,56 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cobras import COBRA, COBRAS, Answer, InvalidDataError, LabelOracle
+from cobras import (
+    COBRA,
+    COBRAS,
+    COBS,
+    NPU,
+    Answer,
+    ExploreConsolidate,
+    InvalidDataError,
+    LabelOracle,
+    MinMax,
+    MPCKMeans,
+)
 
+SMALL_POOL = {"k_max": 4, "n_eps": 3, "max_min_points": 3, "max_neighbors": 4, "n_sigma": 2, "n_jobs": 1}
 NEEDS_ANSWERS = "by design: fit(X) with neither y nor oracle raises, because nobody answers the questions"
 
 
 @parametrize_with_checks(
-    [COBRAS(max_queries=20), COBRA(max_queries=20)],
+    [
+        COBRAS(max_queries=20),
+        COBRA(max_queries=20),
+        COBS(max_queries=10, **SMALL_POOL),
+        NPU(MPCKMeans(2), max_queries=8, n_trees=5),
+        ExploreConsolidate(2, max_queries=8),
+        MinMax(2, max_queries=8),
+    ],
     expected_failed_checks=lambda estimator: {"check_clustering": NEEDS_ANSWERS},
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-@pytest.fixture(params=[COBRAS(max_queries=40, random_state=0), COBRA(25, max_queries=40, random_state=0)])
+@pytest.fixture(
+    params=[
+        COBRAS(max_queries=40, random_state=0),
+        COBRA(25, max_queries=40, random_state=0),
+        COBS(max_queries=40, random_state=0, **SMALL_POOL),
+        NPU(MPCKMeans(3), max_queries=40, random_state=0),
+        NPU("cosc", 3, max_queries=6, random_state=0),
+        ExploreConsolidate(3, max_queries=40, random_state=0),
+        MinMax(3, max_queries=40, random_state=0),
+    ],
+    ids=lambda e: type(e).__name__,
+)
 def estimator(request):
-    return request.param
+    return clone(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +115,7 @@ def test_only_training_rows_are_asked(estimator, iris):
 def test_a_fitted_estimator_survives_pickling(estimator, iris):
     estimator.fit(*iris)
     again = pickle.loads(pickle.dumps(estimator))
-    np.testing.assert_array_equal(again.labels_per_query_[7], estimator.labels_per_query_[7])
+    np.testing.assert_array_equal(again.labels_per_query_[5], estimator.labels_per_query_[5])
 
 
 def test_float32_gives_float32_splits(iris):
@@ -106,6 +137,10 @@ def test_float32_gives_float32_splits(iris):
         (lambda X, y: COBRAS(branch="middle").fit(X, y), "branch must be one of random, smallest, largest"),
         (lambda X, y: COBRAS(n_init=0).fit(X, y), "n_init must be a whole number from 1 on"),
         (lambda X, y: COBRA(n_super_instances=0).fit(X, y), "n_super_instances must be a whole number"),
+        (lambda X, y: NPU().fit(X, y), "needs the number of clusters"),
+        (lambda X, y: NPU("kmeans", 3).fit(X, y), "no clusterer 'kmeans'"),
+        (lambda X, y: COBS(update_factor=1.0).fit(X, y), "update_factor must be greater than 1"),
+        (lambda X, y: ExploreConsolidate().fit(X, y), "needs the number of clusters"),
         (lambda X, y: COBRAS(random_state="x").fit(X, y), "random_state must be"),
         (lambda X, y: COBRAS().fit(X, oracle=lambda i, j: "perhaps"), "An answer must be"),
     ],
