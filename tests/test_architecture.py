@@ -56,7 +56,7 @@ ALLOWED = {
 WITHOUT_EXAMPLE = {
     *("Cluster", "SuperInstance", "Event", "Progress", "Record", "Revision", "Space"),
     *("CobrasError", "DataChangedError", "InconsistentAnswersError", "InvalidDataError"),
-    *("SessionFileError", "StaleQuestionError"),
+    *("InfeasibleConstraintsError", "SessionFileError", "StaleQuestionError"),
 }
 
 

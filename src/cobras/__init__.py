@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         CobrasError,
         DataChangedError,
         InconsistentAnswersError,
+        InfeasibleConstraintsError,
         InvalidDataError,
         SessionFileError,
         StaleQuestionError,
@@ -38,6 +39,7 @@ _HOMES = {
     "exceptions": [
         "CobrasError",
         "DataChangedError",
+        "InfeasibleConstraintsError",
         "InconsistentAnswersError",
         "InvalidDataError",
         "SessionFileError",
@@ -72,6 +74,7 @@ __all__ = [
     "Event",
     "ExploreConsolidate",
     "InconsistentAnswersError",
+    "InfeasibleConstraintsError",
     "InvalidDataError",
     "LabelOracle",
     "MPCKMeans",

@@ -39,6 +39,10 @@ class InconsistentAnswersError(CobrasError, ValueError):
         )
 
 
+class InfeasibleConstraintsError(CobrasError, ValueError):
+    """No assignment to clusters was found that satisfies all constraints."""
+
+
 class SessionFileError(CobrasError, OSError):
     """A session file cannot be opened: foreign, damaged, newer than this version, or in use."""
 

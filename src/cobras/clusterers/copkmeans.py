@@ -22,14 +22,10 @@ from cobras.clusterers.closure import close
 from cobras.clusterers.mpck_kernels import Array, Links
 from cobras.clusterers.mpckmeans import as_rows, check_count
 from cobras.clusterers.seeding import draw, start
-from cobras.exceptions import CobrasError
+from cobras.exceptions import InfeasibleConstraintsError
 from cobras.inputs import as_seed
 from cobras.spaces.compile import kernel
 from cobras.types import FloatArray, LabelArray
-
-
-class InfeasibleConstraintsError(CobrasError, ValueError):
-    """No assignment was found that satisfies all constraints."""
 
 
 class COPKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
