@@ -46,7 +46,7 @@ def test_the_loop_of_the_readme(session):
 
 
 def test_answers_come_as_answer_bool_none_or_name(session):
-    for value in (Answer.SAME, True, np.True_, "same"):
+    for value in (Answer.SAME, True, np.True_, "same", 1, np.int64(1)):
         session.tell(value, session.ask())
         assert session.undo().answer is Answer.SAME
     session.tell(None, session.ask())
@@ -169,8 +169,10 @@ def test_somebody_always_unsure_is_left_in_peace():
 def test_a_pair_set_aside_is_settled_by_revising(session):
     pair = session.ask()
     session.skip(pair)
+    assert session.progress.n_set_aside == 1
     session.revise(0, Answer.SAME)
     assert session.set_aside == ()
+    assert session.progress.n_set_aside == 0
     assert session.constraints().must_link.tolist() == [sorted(pair)]
 
 
@@ -289,6 +291,21 @@ def test_a_pure_cluster_is_not_split_and_a_complete_one_not_asked_about():
         assert not inside & set(pair)
         session.tell(y[pair.i] == y[pair.j], pair)
     assert {tuple(s.members) for c in session.partition.clusters for s in c.super_instances} >= kept
+
+
+@pytest.mark.parametrize("method", ["cobras", "cobra"])
+def test_a_mark_changes_no_label(method):
+    for n in range(2, 14):
+        session = run(
+            Session(X, method, random_state=1), LabelOracle(y), until=lambda s, n=n: s.n_answers >= n
+        )
+        before = session.labels_
+        for cluster in range(session.partition.n_clusters):
+            session.mark(cluster, complete=True)
+            np.testing.assert_array_equal(session.labels_, before)
+            session.undo()
+            session.mark(cluster, pure=True)
+            np.testing.assert_array_equal(session.labels_, before)
 
 
 def test_pure_marks_end_the_questions_inside():
@@ -444,6 +461,13 @@ def test_a_change_outside_the_sampled_rows_is_found_before_an_answer_is_written(
         with pytest.raises(DataChangedError):
             s.verify()
         assert s.n_answers == 1
+
+
+@pytest.mark.parametrize("options", [{"method": "npu"}, {"branch": "middle"}, {"method": "no such"}])
+def test_a_session_that_cannot_start_leaves_no_file(tmp_path, options):
+    with pytest.raises(InvalidDataError):
+        Session.open(tmp_path / "s.cobras", X, **options)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_one_file_one_session(tmp_path):

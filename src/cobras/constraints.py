@@ -31,9 +31,11 @@ class Constraints:
     ----------
     set_aside : dict of Pair
         Pairs answered with unsure, in order; they never become constraints.
-    pure, complete : set of int
-        Representatives of super-instances that the person promised to be pure (do not split) or complete (do
-        not touch).
+    pure : set of (int, int)
+        Marks of super-instances that the person promised to be pure: do not split them.
+    complete : dict of (int, int) to int
+        Marks of super-instances that the person promised to be complete, and a number that those of one cluster
+        share: do not touch them.
 
     Examples
     --------
@@ -55,8 +57,8 @@ class Constraints:
         self._must_links: dict[int, list[int]] = {}
         self._answers: dict[Pair, Answer] = {}
         self.set_aside: dict[Pair, None] = {}
-        self.pure: set[int] = set()
-        self.complete: set[int] = set()
+        self.pure: set[tuple[int, int]] = set()
+        self.complete: dict[tuple[int, int], int] = {}
 
     def __len__(self) -> int:
         return len(self._answers)

@@ -23,8 +23,8 @@ class Entry:
     kind : {"answer", "constraint", "mark"}
     pair, answer
         What was said about which pair; None for a mark.
-    representatives, pure, complete
-        Which super-instances a mark is about, and what it promises.
+    marked, pure, complete
+        Which super-instances a mark is about, by representative and size, and what it promises.
     at : float
         When it was given, in seconds since 1970.
     """
@@ -32,7 +32,7 @@ class Entry:
     kind: str
     pair: Pair | None = None
     answer: Answer | None = None
-    representatives: tuple[int, ...] = ()
+    marked: tuple[tuple[int, int], ...] = ()
     pure: bool = False
     complete: bool = False
     at: float = field(default=0.0, compare=False)
@@ -42,8 +42,8 @@ class Entry:
         """The entry that an answer, constraint or mark event makes."""
         body = event.body
         if event.kind == "mark":
-            reps = tuple(body["representatives"])
-            return Entry("mark", None, None, reps, body["pure"], body["complete"], event.at)
+            marked = tuple((i, size) for i, size in body["super_instances"])
+            return Entry("mark", None, None, marked, body["pure"], body["complete"], event.at)
         return Entry(event.kind, Pair(body["i"], body["j"]), Answer(body["answer"]), at=event.at)
 
 

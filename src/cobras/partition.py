@@ -65,6 +65,11 @@ class SuperInstance:
     def __len__(self) -> int:
         return len(self.members)
 
+    @property
+    def mark(self) -> tuple[int, int]:
+        """What a promise names it by: its representative and its size, in which it differs from its ancestors."""
+        return self.representative, len(self.members)
+
     def random(self, *purpose: int) -> NodeRandom:
         """Random numbers that belong to this node alone, so that replay does not depend on the order of calls."""
         return NodeRandom(self.seed, self.path + purpose)

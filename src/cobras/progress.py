@@ -58,7 +58,11 @@ def stable_share(before: LabelArray, now: LabelArray) -> float:
 
 
 def measure(
-    history: tuple[Record, ...], now: LabelArray, before: LabelArray | None, exhausted: bool
+    history: tuple[Record, ...],
+    now: LabelArray,
+    before: LabelArray | None,
+    n_set_aside: int,
+    exhausted: bool,
 ) -> Progress:
     """Progress from the answers, the labels now and those 20 answers ago, and whether questions are left."""
     share = None if before is None else stable_share(before, now)
@@ -72,7 +76,7 @@ def measure(
         n_clusters=int(now.max()) + 1,
         stable_share=share,
         unsatisfied=tuple(r for r in history if not satisfied(r, now)),
-        n_set_aside=sum(r.answer is Answer.UNSURE for r in history),
+        n_set_aside=n_set_aside,
         may_stop=bool(reason),
         reason=reason,
     )

@@ -73,14 +73,13 @@ class Replay:
             except InconsistentAnswersError as error:
                 self.contradicted[place] = error
             return
-        for promised, marked in (
-            (self.constraints.pure, entry.pure),
-            (self.constraints.complete, entry.complete),
-        ):
-            if marked:
-                promised.update(entry.representatives)
-            else:
-                promised.difference_update(entry.representatives)
+        for mark in entry.marked:
+            self.constraints.pure.discard(mark)
+            self.constraints.complete.pop(mark, None)
+        if entry.pure:
+            self.constraints.pure.update(entry.marked)
+        if entry.complete:
+            self.constraints.complete.update(dict.fromkeys(entry.marked, place))
 
     def _reconsider(self) -> None:
         self.step = self._steps.throw(Reconsider())

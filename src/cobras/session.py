@@ -13,11 +13,13 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from cobras.constraints import ConstraintPairs
 from cobras.exceptions import CobrasError, InvalidDataError, StaleQuestionError
 from cobras.history import Entry, History, Record, Revision
 from cobras.inputs import as_matrix, as_seed, as_train_mask, check_options, check_plain
-from cobras.methods import Method, find_method, with_defaults
+from cobras.methods import HONOUR_MARKS, METHODS, Method, find_method, with_defaults
 from cobras.partition import Partition
 from cobras.progress import WINDOW, Progress, measure
 from cobras.replay import Replay
@@ -95,6 +97,7 @@ class Session:
             if session._file.is_new:
                 session._set_up(X, method or "cobras", as_seed(random_state), mask, options)
                 check_plain(session.parameters)
+                session.ask()  # what the method refuses is not written down
                 session._file.create(session.parameters, mask)
             else:
                 given = {"method": method, "random_state": random_state, **options}
@@ -104,7 +107,7 @@ class Session:
                 session._history.apply(event)
             session._check_rows()
         except BaseException:
-            session._file.close()
+            session._file.give_up()
             raise
         return session
 
@@ -130,7 +133,7 @@ class Session:
         self._notes: dict[str, Any] = {}
 
     def _check_rows(self) -> None:
-        rows = [i for e in self._history.entries for i in (e.pair or e.representatives)]
+        rows = [i for e in self._history.entries for i in (e.pair or [i for i, _ in e.marked])]
         if rows and not 0 <= min(rows) <= max(rows) < self.space.n:
             raise InvalidDataError(
                 f"The session names row {max(rows)}, but the data has {self.space.n} rows."
@@ -174,8 +177,11 @@ class Session:
 
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
         """Promise that a cluster is pure (do not split it) or complete (do not touch it); neither takes it back."""
-        representatives = self._cluster(cluster).representatives
-        body = {"representatives": list(representatives), "pure": bool(pure), "complete": bool(complete)}
+        method = find_method(self.parameters["method"])
+        if method in METHODS.values() and method not in HONOUR_MARKS:
+            raise InvalidDataError(f"{self.parameters['method']} knows no marks; only cobras and cobra do.")
+        marked = [s.mark for s in self._cluster(cluster).super_instances]
+        body = {"super_instances": marked, "pure": bool(pure), "complete": bool(complete)}
         self._add(Event("mark", body))
 
     def name(self, cluster: int, text: str) -> None:
@@ -283,8 +289,8 @@ class Session:
     def marks(self) -> dict[int, str]:
         """Which clusters were promised to be "pure" or "complete", by cluster number."""
         constraints = self._replayed.constraints
-        marks = {int(self.labels_[r]): "pure" for r in sorted(constraints.pure)}
-        return marks | {int(self.labels_[r]): "complete" for r in sorted(constraints.complete)}
+        marks = {int(self.labels_[i]): "pure" for i, _ in sorted(constraints.pure)}
+        return marks | {int(self.labels_[i]): "complete" for i, _ in sorted(constraints.complete)}
 
     def constraints(self) -> ConstraintPairs:
         """What was answered, as must-links and cannot-links; unsure answers are neither."""
@@ -295,7 +301,7 @@ class Session:
         """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
         partitions = self._replayed.partitions
         before = partitions[-1 - WINDOW].labels if len(partitions) > WINDOW else None
-        return measure(self.history, self.labels_, before, exhausted=self.ask() is None)
+        return measure(self.history, self.labels_, before, len(self.set_aside), exhausted=self.ask() is None)
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
@@ -373,6 +379,8 @@ class Session:
 
     def _cluster(self, number: int) -> Any:
         clusters = self.partition.clusters
+        if not isinstance(number, (int, np.integer)):
+            raise InvalidDataError(f"A cluster is given by its number, not by {number!r}.")
         if not 0 <= number < len(clusters):
             raise InvalidDataError(
                 f"There is no cluster {number}; there are {len(clusters)}, counted from 0."

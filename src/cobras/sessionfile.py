@@ -95,6 +95,13 @@ class SessionFile:
         """A value kept before, or None."""
         return self._journal.get_meta(f"note:{key}")
 
+    def give_up(self) -> None:
+        """Let go of the file after a failure; one that holds no session yet is removed again."""
+        created = not self._journal.is_new
+        self.close()
+        if not created:
+            self._journal.path.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Let go of the file."""
         self._wait()

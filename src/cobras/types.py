@@ -32,17 +32,18 @@ class Answer(IntEnum):
 
     @classmethod
     def of(cls, value: object) -> Answer:
-        """Read an answer given as `Answer`, bool, None (unsure) or its name."""
+        """Read an answer given as `Answer`, bool, None (unsure), its name or its number (1, 0, -1)."""
         if isinstance(value, cls):
             return value
         if value is None:
             return cls.UNSURE
         if isinstance(value, str) and value.upper() in cls.__members__:
             return cls[value.upper()]
-        if isinstance(value, (bool, np.bool_)):
+        if isinstance(value, (bool, int, np.bool_, np.integer)) and int(value) in (-1, 0, 1):
             return cls(int(value))
         raise ValueError(
-            f"An answer must be Answer.SAME, DIFFERENT or UNSURE, or True, False or None, not {value!r}."
+            "An answer must be Answer.SAME, DIFFERENT or UNSURE, its name or its number, or True, False or None, "
+            f"not {value!r}."
         )
 
 

@@ -99,3 +99,13 @@ def test_demo_without_a_terminal(cobras: Runner, flowers: Path, monkeypatch: pyt
     assert done.stdout.splitlines()[-1].startswith("Saved in digits.cobras: 1 answer, ")
     assert main(["export", "digits.cobras", "--out", "digits.csv"]) == 0
     assert pl.read_csv(flowers.with_name("digits.csv")).columns == ["id", "digit", "cluster"]
+
+
+def test_export_does_not_overwrite_what_it_is_made_from(cobras: Runner, flowers: Path) -> None:
+    cobras("ask", "flowers.csv", keys="y n")
+    before = flowers.read_bytes()
+    for option in ("--out", "--answers"):
+        done = cobras("export", "flowers.cobras", option, "flowers.csv")
+        assert done.returncode == 2
+        assert "flowers.csv is what the clusters are made from" in done.stderr
+    assert flowers.read_bytes() == before

@@ -114,7 +114,8 @@ def state_after_replay(session):
 
 def act(session, problem: Problem, data) -> None:
     n = len(problem.X)
-    kinds = ["tell", "tell", "tell", "mark", "name"]
+    kinds = ["tell", "tell", "tell", "name"]
+    kinds += ["mark"] * (problem.method in ("cobras", "cobra"))
     kinds += ["constraint"] * (n > 1)
     kinds += ["undo", "revise"] * bool(session.history)
     kinds += ["redo"] * bool(session._history.undone)
@@ -123,7 +124,10 @@ def act(session, problem: Problem, data) -> None:
     if kind == "tell":
         problem.answer_all(session, data.draw(st.integers(1, 6)))
     elif kind == "mark":
+        before = session.labels_
         session.mark(cluster, pure=data.draw(st.booleans()), complete=data.draw(st.booleans()))
+        if problem.options["reuse"] == "transitive" and not problem.unsure:
+            np.testing.assert_array_equal(session.labels_, before)
     elif kind == "name":
         session.name(cluster, data.draw(st.sampled_from(["roses", "lilies", ""])))
     elif kind == "constraint":

@@ -37,11 +37,18 @@ def export(
     from cobras.cli.source import load_for_session
     from cobras.data import export_labels
     from cobras.data.export import with_clusters
+    from cobras.exceptions import InvalidDataError
     from cobras.session import Session
 
     dataset = load_for_session(session, data)
     with Session.open(session, dataset.X) as opened:
         opened.verify()
+        sources = [session, *(Path(p) for p in (data, opened.get_note("data")) if p is not None)]
+        for target in (out, answers):
+            if target is not None and any(
+                p.exists() and p.samefile(target) for p in sources if target.exists()
+            ):
+                raise InvalidDataError(f"{target} is what the clusters are made from. Write to another file.")
         labels, names, ids = opened.labels_, opened.names, dataset.ids.tolist()
         if out is not None:
             export_labels(dataset.frame, labels, names, out)

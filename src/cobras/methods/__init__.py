@@ -15,6 +15,7 @@ from cobras.methods.explore import explore_consolidate, min_max
 from cobras.methods.npu import npu
 
 __all__ = [
+    "HONOUR_MARKS",
     "METHODS",
     "Method",
     "Reconsider",
@@ -38,6 +39,8 @@ METHODS: dict[str, Method] = {
     "explore_consolidate": explore_consolidate,
     "min_max": min_max,
 }
+
+HONOUR_MARKS = {cobras, cobra}
 
 
 def find_method(method: str | Method) -> Method:

@@ -143,14 +143,10 @@ def largest(
     clusters: Groups, constraints: Constraints, unsplittable: set[tuple[int, ...]]
 ) -> SuperInstance | None:
     """The largest super-instance that can be split and that nobody promised to be pure; the first on a tie."""
-    done = constraints.pure | constraints.complete
+    done = constraints.pure | constraints.complete.keys()
     best, size = None, 1
     for cluster in clusters:
         for s in cluster:
-            if (
-                len(s.members) > size
-                and s.n_train >= 2
-                and not (s.path in unsplittable or s.representative in done)
-            ):
+            if len(s.members) > size and s.n_train >= 2 and not (s.path in unsplittable or s.mark in done):
                 best, size = s, len(s.members)
     return best

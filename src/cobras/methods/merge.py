@@ -141,16 +141,21 @@ def spokesmen(
 
 def components(constraints: Constraints, group: tuple[SuperInstance, ...]) -> set[int]:
     """The must-link components of its representatives; none for a cluster promised to be complete."""
-    representatives = [s.representative for s in group]
-    if constraints.complete and not constraints.complete.isdisjoint(representatives):
+    if constraints.complete and any(s.mark in constraints.complete for s in group):
         return set()
-    return constraints.components(representatives)
+    return constraints.components([s.representative for s in group])
 
 
 def known_same(
     constraints: Constraints, groups: Groups, roots: list[set[int]], reuse: Reuse
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of groups that the answers put together."""
+    """Pairs of groups that the answers, or one promise to be complete, put together."""
+    if constraints.complete:
+        first: dict[int, int] = {}
+        for c, group in enumerate(groups):
+            for s in group:
+                if s.mark in constraints.complete:
+                    yield first.setdefault(constraints.complete[s.mark], c), c
     if reuse == "transitive":
         homes: dict[int, int] = {}
         for c, own in enumerate(roots):

@@ -7,8 +7,7 @@ order they ask, and in nothing else.
 
 Neighbourhoods are read from the constraints at the start of each round, whoever gave them: what a person
 volunteers, or answered before a change of mind, places instances without a question. An instance about which the
-person is unsure is left alone until something settles the doubt. Instances in a cluster that was marked as pure or
-complete are not asked about.
+person is unsure is left alone until something settles the doubt.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 
@@ -212,9 +211,6 @@ def rounds(
             neighbourhoods.refresh()
             report = clustering.update(neighbourhoods.known)
             rows = neighbourhoods.candidates()
-            if marked := sorted(constraints.pure | constraints.complete):
-                labels = report.labels
-                rows = rows[~np.isin(labels[rows], labels[marked])]
             if len(rows) == 0:
                 yield Step(None, report)
                 continue
@@ -240,19 +236,19 @@ def find_clusterer(
     """A clusterer by its name, with so many clusters; or as it is."""
     if not isinstance(clusterer, str):
         return clusterer
+    if clusterer not in get_args(ClustererName):
+        raise InvalidDataError(
+            f"There is no clusterer {clusterer!r}. Use 'mpckmeans', 'cosc', or an object with "
+            "fit(X, must_link=, cannot_link=)."
+        )
     k = count(f"The clusterer {clusterer!r}", clusterer, n_clusters)
     if clusterer == "cosc":
         from cobras.clusterers.cosc import COSC
 
         return COSC(k, preset="fast")
-    if clusterer == "mpckmeans":
-        from cobras.clusterers.mpckmeans import MPCKMeans
+    from cobras.clusterers.mpckmeans import MPCKMeans
 
-        return MPCKMeans(k)
-    raise InvalidDataError(
-        f"There is no clusterer {clusterer!r}. Use 'mpckmeans', 'cosc', or an object with "
-        "fit(X, must_link=, cannot_link=)."
-    )
+    return MPCKMeans(k)
 
 
 def fingerprint(*parts: bytes | IndexArray) -> bytes:
