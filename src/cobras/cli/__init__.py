@@ -73,7 +73,7 @@ def _sentence(error: Exception) -> str:
     from cobras.exceptions import CobrasError
 
     if isinstance(error, CobrasError):
-        return str(error)
+        return str(error).replace("random_state", "--seed")  # the shell's word for it
     if hasattr(error, "format_message"):  # wrong usage, in the words of the argument parser
         context = getattr(error, "ctx", None)
         return f"{error.format_message().rstrip('.')}. See {context.command_path if context else 'cobras'} --help."

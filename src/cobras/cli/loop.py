@@ -178,7 +178,7 @@ class AskLoop:
         if now.n_set_aside:
             parts.append(f"{now.n_set_aside} set aside")
         text = Text(f" {self.glyphs.dot} ".join(parts), "dim")
-        if now.may_stop:
+        if now.may_stop and self.session.ask() is not None:
             text.append(f"\nYou may stop: {now.reason}", "not dim")
         return text
 

@@ -65,15 +65,17 @@ def run(
     with opened, _progress(max_queries) as full:
         answer(opened, LabelOracle(truth), until=full)
         seconds = time.perf_counter() - begin
+        n = min(opened.n_answers, max_queries)  # a resumed session may hold more
+        labels = opened.labels_at(n)
         report = {
             "method": method,
             "seed": seed,
             "n": len(dataset),
-            "n_queries": opened.n_answers,
-            "n_clusters": int(opened.labels_.max()) + 1,
-            "ari": ari_per_query(opened, truth),
+            "n_queries": n,
+            "n_clusters": int(labels.max()) + 1,
+            "ari": ari_per_query(opened, truth)[: n + 1],
             "seconds": round(seconds, 6),
-            "labels": opened.labels_.tolist(),
+            "labels": labels.tolist(),
         }
     if as_json:
         print(json.dumps(report))
