@@ -87,7 +87,7 @@ def test_max_queries_stops_but_still_lets_undo(talk: Talk) -> None:
 def test_until_nothing_is_left(talk: Talk) -> None:
     text = talk("y" * 500)
     assert "Nothing is left worth asking." in text
-    assert "You may stop: Nothing is left worth asking." in text
+    assert "You may stop: Nothing" not in text
     assert all(answer is Answer.SAME for answer in talk.answers)
 
 

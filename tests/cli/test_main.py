@@ -53,7 +53,7 @@ def test_without_a_verb_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "gaps.csv", "--label", "kind"], "Column 'kind' has 1 empty cells"),
         (
             ["run", "flowers.csv", "--label", "species", "--seed", "-1"],
-            "random_state must be None or an integer",
+            "--seed must be None or an integer",
         ),
         (["export", "none.cobras"], "There is no session file none.cobras."),
         (["export", "text.cobras"], "text.cobras is not a session file of cobras."),
