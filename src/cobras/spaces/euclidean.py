@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from cobras.partition import Partition, SuperInstance
-from cobras.spaces.kernels import describe
+from cobras.spaces.groups import describe
 from cobras.spaces.kmeans import KMeansResult, kmeans
 from cobras.types import BoolArray, FloatArray, IndexArray
 
