@@ -119,7 +119,8 @@ def main() -> None:
     print(", ".join(f"{name} {version(name)}" for name in packages), f"- Python {platform.python_version()}")
     print(f"{platform.machine()}, one core, one thread")
     with threadpool_limits(1):
-        run_ours(*load("iris"), seed=0)
+        for name in ("iris", "digits"):  # compile, with and without a sample
+            run_ours(*load(name), seed=0)
         beside_peer(DATA_SETS[:4] if options.quick else DATA_SETS, options.seeds)
         answers_with_known_splits(100 if options.quick else 500, 20)
         undo_by_replay(200)
