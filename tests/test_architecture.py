@@ -48,7 +48,8 @@ ALLOWED = {
     },
     "oracles": BASE,
     "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session"},
-    "cli": BASE | {"data", "history", "oracles", "progress", "runner", "session", "storage"},
+    "bench": BASE | {"data", "estimators", "methods", "spaces"},
+    "cli": BASE | {"bench", "data", "history", "oracles", "progress", "runner", "session", "storage"},
     "__main__": {"cli"},
 }
 
@@ -56,7 +57,7 @@ ALLOWED = {
 WITHOUT_EXAMPLE = {
     *("Cluster", "SuperInstance", "Event", "Progress", "Record", "Revision", "Space"),
     *("CobrasError", "DataChangedError", "InconsistentAnswersError", "InvalidDataError"),
-    *("InfeasibleConstraintsError", "SessionFileError", "StaleQuestionError"),
+    *("InfeasibleConstraintsError", "SessionFileError", "StaleQuestionError", "StopAsking"),
 }
 
 

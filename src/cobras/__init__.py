@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         InvalidDataError,
         SessionFileError,
         StaleQuestionError,
+        StopAsking,
     )
     from cobras.history import Record, Revision
     from cobras.oracles import LabelOracle, NoisyOracle, RecordedOracle
@@ -44,6 +45,7 @@ _HOMES = {
         "InvalidDataError",
         "SessionFileError",
         "StaleQuestionError",
+        "StopAsking",
     ],
     "history": ["Record", "Revision"],
     "oracles": ["LabelOracle", "NoisyOracle", "RecordedOracle"],
@@ -91,6 +93,7 @@ __all__ = [
     "SessionFileError",
     "Space",
     "StaleQuestionError",
+    "StopAsking",
     "SuperInstance",
     "read_dataset",
     "run",

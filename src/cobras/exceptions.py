@@ -49,3 +49,7 @@ class SessionFileError(CobrasError, OSError):
 
 class DataChangedError(CobrasError, ValueError):
     """A session is opened on other data, or with other parameters, than it was made with."""
+
+
+class StopAsking(Exception):  # noqa: N818 - not an error, like StopIteration
+    """An oracle raises it to end a run: nobody is left who could answer, and what was answered stays."""

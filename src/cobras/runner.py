@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cobras.exceptions import StopAsking
 from cobras.session import Session
 from cobras.types import Oracle
 
 
 def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | None = None) -> Session:
-    """Let an oracle answer until nothing is left to ask, or until a condition holds.
+    """Let an oracle answer until nothing is left to ask, a condition holds, or the oracle raises `StopAsking`.
 
     Examples
     --------
@@ -18,5 +19,9 @@ def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | Non
     [0, 0, 1]
     """
     while not (until is not None and until(session)) and (pair := session.ask()) is not None:
-        session.tell(oracle(pair.i, pair.j), pair)
+        try:
+            answer = oracle(pair.i, pair.j)
+        except StopAsking:
+            break
+        session.tell(answer, pair)
     return session

@@ -1,0 +1,1 @@
+"""The paper's experiment as a library: tasks, protocol, runner, measures and report."""

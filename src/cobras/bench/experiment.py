@@ -1,0 +1,203 @@
+"""What to run: an experiment and its contestants, read from a TOML file."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobras.estimators.active import ActiveClusterer
+from cobras.exceptions import InvalidDataError
+from cobras.types import BoolArray
+
+PROTOCOL = {"tasks", "methods", "repetitions", "folds", "queries", "seed"}
+LIMITS = {"use", "repetitions", "first_folds", "seconds"}
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A method as it takes part: what it is, its parameters, and how much of the experiment it runs.
+
+    `use` names an estimator ("package.Class") or a session method ("package:function"); a parameter that is the
+    text "classes" stands for the true number of clusters; a table with `use` stands for another estimator.
+    """
+
+    name: str
+    use: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    repetitions: int | None = None
+    first_folds: int | None = None
+    seconds: float | None = None
+
+    def make(self, n_classes: int, max_queries: int, seed: int) -> Any:
+        """The estimator, ready to be fitted."""
+        values = {name: _made(value, n_classes) for name, value in self.parameters.items()}
+        given = {"max_queries": max_queries, "random_state": seed}
+        if ":" in self.use:
+            return SessionMethod(self.use, options=values, **given)
+        found = find_estimator(self.use)
+        allowed = signature(found).parameters
+        try:
+            return found(**values, **{name: value for name, value in given.items() if name in allowed})
+        except TypeError as error:
+            raise InvalidDataError(f"Method {self.name} cannot be made: {error}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Tasks, contestants and the protocol that is the same for all of them."""
+
+    name: str
+    tasks: tuple[Any, ...]
+    contestants: tuple[Contestant, ...]
+    repetitions: int = 10
+    folds: int = 10
+    queries: int = 250
+    seed: int = 0
+    home: Path = field(default_factory=Path, compare=False)
+
+    def training(self, n: int, repetition: int, fold: int) -> BoolArray:
+        """Which of n instances may be asked about: all but one fold of a shuffled deal."""
+        shuffled = np.random.default_rng([self.seed, repetition]).permutation(n)
+        train = np.ones(n, dtype=bool)
+        train[shuffled[fold :: self.folds]] = False
+        return train
+
+    def run_seed(self, repetition: int, fold: int) -> int:
+        """The seed of a run: the same for all methods, another one for each repetition and fold."""
+        return int(np.random.SeedSequence([self.seed, repetition, fold]).generate_state(1)[0])
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        values = asdict(self)
+        del values["home"]
+        return values
+
+
+class SessionMethod(ActiveClusterer):
+    """A session method, by name, with the face of an estimator."""
+
+    def __init__(
+        self,
+        method: str,
+        max_queries: int | None = None,
+        *,
+        random_state: Any = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.method = method
+        self.max_queries = max_queries
+        self.random_state = random_state
+        self.options = options
+
+    @property
+    def _method(self) -> str:  # type: ignore[override]
+        return self.method
+
+    def _options(self) -> dict[str, Any]:
+        return dict(self.options or {})
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read an experiment; what it names is looked up at once, so that a slip costs no computing time."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidDataError(f"There is no file {path}.") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidDataError(f"{path.name} cannot be read as TOML: {error}.") from None
+    if unknown := sorted(values.keys() - PROTOCOL):
+        raise InvalidDataError(
+            f"{path.name} sets {', '.join(unknown)}, but an experiment has only {', '.join(sorted(PROTOCOL))}."
+        )
+    if str(path.parent.resolve()) not in sys.path:  # a researcher's own module lies beside the file
+        sys.path.append(str(path.parent.resolve()))
+    methods = values.get("methods")
+    if not isinstance(methods, dict) or not methods:
+        raise InvalidDataError(f"{path.name} names no method. Add a table such as [methods.COBRAS].")
+    contestants = tuple(_contestant(name, table) for name, table in methods.items())
+    numbers = {
+        key: _at_least(key, values[key], least)
+        for key, least in {"repetitions": 1, "folds": 2, "queries": 1, "seed": 0}.items()
+        if key in values
+    }
+    return Experiment(path.stem, _tasks(path, values.get("tasks")), contestants, **numbers, home=path.parent)
+
+
+def find_estimator(use: str) -> type[Any]:
+    """An estimator by its dotted name."""
+    module, _, name = use.rpartition(".")
+    try:
+        found: type[Any] = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError):
+        raise InvalidDataError(
+            f"There is no estimator {use!r}. Write 'package.Class', or 'package:function' for a session method; "
+            "the folder of the TOML file is searched too."
+        ) from None
+    return found
+
+
+def _tasks(path: Path, given: Any) -> tuple[Any, ...]:
+    from cobras.bench.tasks import PAPER
+
+    if given == "paper":
+        return PAPER
+    if not isinstance(given, list) or not given:
+        raise InvalidDataError(f'{path.name} names no task. Write tasks = "paper", or a list of names.')
+    return tuple(
+        {**task, "path": str(path.parent / task["path"])}
+        if isinstance(task, dict) and "path" in task
+        else task
+        for task in given
+    )
+
+
+def _contestant(name: str, table: Any) -> Contestant:
+    if not isinstance(table, dict) or not isinstance(table.get("use"), str):
+        raise InvalidDataError(f'Method {name} needs a line such as use = "cobras.COBRAS".')
+    if "/" in name or name.startswith("."):  # it becomes the name of a file
+        raise InvalidDataError(f"A method cannot be called {name!r}; leave out slashes and a leading dot.")
+    limits = {key: table[key] for key in ("repetitions", "first_folds") if key in table}
+    numbers = {key: _at_least(f"{key} of {name}", value, 1) for key, value in limits.items()}
+    seconds = table.get("seconds")
+    if seconds is not None and (
+        isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds <= 0
+    ):
+        raise InvalidDataError(f"seconds of {name} must be a positive number, not {seconds!r}.")
+    parameters = {key: value for key, value in table.items() if key not in LIMITS}
+    contestant = Contestant(name, table["use"], parameters, seconds=seconds, **numbers)
+    _check(contestant)
+    return contestant
+
+
+def _check(contestant: Contestant) -> None:
+    """Make it once, and look whether it can be asked to fit."""
+    made = contestant.make(n_classes=2, max_queries=1, seed=0)
+    if ":" in contestant.use:
+        from cobras.methods import find_method, with_defaults
+
+        with_defaults(find_method(contestant.use), contestant.parameters)
+    elif not hasattr(made, "fit"):
+        raise InvalidDataError(f"Method {contestant.name} uses {contestant.use}, which has no fit.")
+
+
+def _made(value: Any, n_classes: int) -> Any:
+    if value == "classes":
+        return n_classes
+    if isinstance(value, dict) and "use" in value:
+        others = {name: _made(inner, n_classes) for name, inner in value.items() if name != "use"}
+        return find_estimator(value["use"])(**others)
+    return value
+
+
+def _at_least(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidDataError(f"{name} must be a whole number from {least} on, not {value!r}.")
+    return value

@@ -1,0 +1,161 @@
+"""Run an experiment: tasks x methods x repetitions x folds, on all cores, one thread each.
+
+Killed and started again, it goes on where it was.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from cobras.bench.experiment import Experiment
+from cobras.bench.results import KEY, Run, collect, locked, read_about, read_runs, write_about, write_part
+from cobras.bench.tasks import load_task
+from cobras.bench.trial import Order, run_apart
+from cobras.exceptions import CobrasError, DataChangedError
+
+SAVE_EVERY = 10.0  # seconds between two parts
+PACKAGES = ("cobras-clustering", "numpy", "scipy", "scikit-learn", "numba", "polars", "joblib")
+
+
+class Watch(Protocol):
+    """Is told how an experiment goes on."""
+
+    def begin(self, waiting: Sequence[Order], done: Sequence[Mapping[str, Any]]) -> None:
+        """What is left to run, and the runs that are there already, as rows of `runs.parquet`."""
+
+    def ended(self, run: Run) -> None:
+        """One more run has ended."""
+
+
+def run_experiment(
+    experiment: Experiment,
+    out: Path,
+    *,
+    data: Path | None = None,
+    methods: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    n_jobs: int = -1,
+    watch: Watch | None = None,
+) -> int:
+    """Make all runs that are not there yet, and return how many were made.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        See `read_experiment`.
+    out : Path
+        The folder of the results; what is there is kept.
+    data : Path, optional
+        Where the files of the tasks lie; see `load_task`.
+    methods, tasks : sequence of str
+        Only these; all by default.
+    n_jobs : int
+        Processes; -1 for one per core.
+    watch : Watch, optional
+        Is told how it goes on.
+    """
+    with locked(out):
+        collect(out)
+        about = _about(experiment, read_about(out))
+        made_before = read_runs(out)
+        done = set(made_before.select(KEY).iter_rows())
+        waiting = [order for order in orders(experiment, data, methods, tasks) if order.key not in done]
+        if watch is not None:
+            watch.begin(waiting, made_before.rows(named=True))
+        write_about(out, about)
+        begun = saved = time.monotonic()
+        unsaved: list[Run] = []
+        try:
+            for run in _runs(experiment, waiting, n_jobs):
+                unsaved.append(run)
+                about["runs"][-1]["n_runs"] += 1
+                if watch is not None:
+                    watch.ended(run)
+                if time.monotonic() - saved > SAVE_EVERY:
+                    write_part(out, unsaved)
+                    unsaved, saved = [], time.monotonic()
+        finally:
+            write_part(out, unsaved)
+            collect(out)
+            about["runs"][-1]["seconds"] = round(time.monotonic() - begun)
+            write_about(out, about)
+    n_made: int = about["runs"][-1]["n_runs"]
+    return n_made
+
+
+def orders(
+    experiment: Experiment, data: Path | None = None, methods: Sequence[str] = (), tasks: Sequence[str] = ()
+) -> list[Order]:
+    """All runs, in an order in which the first repetition of everything comes first."""
+    contestants = [c for c in experiment.contestants if not methods or c.name in methods]
+    specs = {
+        spec if isinstance(spec, str) else str(spec.get("name") or Path(str(spec.get("path"))).stem): spec
+        for spec in experiment.tasks
+    }
+    for kind, asked, known in (("method", methods, [c.name for c in contestants]), ("task", tasks, specs)):
+        if unknown := sorted(set(asked).difference(known)):
+            raise CobrasError(f"Experiment {experiment.name} has no {kind} {', '.join(unknown)}.")
+    loaded = [load_task(spec, data) for name, spec in specs.items() if not tasks or name in tasks]
+    loaded.sort(key=lambda task: -task.X.size)  # the longest first, so that no core is left alone at the end
+    return [
+        Order(task, contestant, repetition, fold)
+        for repetition in range(experiment.repetitions)
+        for contestant in contestants
+        if repetition < (contestant.repetitions or experiment.repetitions)
+        for task in loaded
+        for fold in range(min(contestant.first_folds or experiment.folds, experiment.folds))
+    ]
+
+
+def _runs(experiment: Experiment, waiting: Sequence[Order], n_jobs: int) -> Iterator[Run]:
+    with threadpool_limits(1), joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
+        yield from joblib.Parallel(return_as="generator_unordered")(
+            joblib.delayed(run_apart)(experiment, order) for order in waiting
+        )
+
+
+def _about(experiment: Experiment, before: dict[str, Any]) -> dict[str, Any]:
+    """The record of all runs into a folder; an experiment that does not fit what lies there is refused."""
+    now = experiment.plain()
+    old = before.get("experiment", {})
+    for key in ("folds", "queries", "seed"):
+        if old and old[key] != now[key]:
+            raise DataChangedError(
+                f"The results there were made with {key} = {old[key]}, not {now[key]}. Give another --out."
+            )
+    known = {c["name"]: c for c in old.get("contestants", [])}
+    for contestant in now["contestants"]:
+        other = known.get(contestant["name"], contestant)
+        if any(contestant[key] != other[key] for key in ("use", "parameters")):
+            raise DataChangedError(
+                f"The results there were made with other parameters of {contestant['name']}. Rename the method, "
+                "give another --out, or remove its file and its rows."
+            )
+    here = {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "packages": {package: version(package) for package in PACKAGES},
+        "machine": f"{platform.system()} {platform.machine()}, {joblib.cpu_count()} cores",
+        "n_runs": 0,
+    }
+    return {"experiment": now, "runs": [*before.get("runs", []), here]}
+
+
+def _commit() -> str | None:
+    """The commit of the code, with a plus sign when files were changed since."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=12", "--dirty=+"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None

@@ -1,0 +1,138 @@
+"""One run of an experiment: fit a method with one fold held out, and score it there.
+
+A run is charged its CPU seconds, which other work on the machine hardly changes. When they exceed the method's
+limit nothing more is answered, and the last clustering is repeated, as in the paper.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobras.bench.experiment import Contestant, Experiment
+from cobras.bench.rand import ari_per_query
+from cobras.bench.results import Run
+from cobras.bench.tasks import Task
+from cobras.exceptions import CobrasError, StopAsking
+from cobras.types import BoolArray, FloatArray, IndexArray
+
+
+class Order(NamedTuple):
+    """A run to be made."""
+
+    task: Task
+    contestant: Contestant
+    repetition: int
+    fold: int
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """What tells a run from all others."""
+        return self.task.name, self.contestant.name, self.repetition, self.fold
+
+
+class TimedOracle:
+    """Answers from labels, notes when each question came, and has enough when the time is up."""
+
+    def __init__(self, y: IndexArray, limit: float | None) -> None:
+        self.y = y
+        self.limit = limit
+        self.cut_off = False
+        self.begun = time.process_time()
+        self.times: list[float] = []
+
+    def __call__(self, i: int, j: int) -> bool:
+        """Question q comes when the clustering after q answers is there."""
+        now = time.process_time() - self.begun
+        self.times.append(now)
+        if self.limit is not None and now > self.limit:
+            self.cut_off = True
+            raise StopAsking
+        return bool(self.y[i] == self.y[j])
+
+
+def run_trial(experiment: Experiment, order: Order) -> Run:
+    """Fit a method on all instances, asking about those of the other folds only, and score it on its own fold."""
+    task, contestant, repetition, fold = order
+    seed = experiment.run_seed(repetition, fold)
+    train = experiment.training(len(task.X), repetition, fold)
+    estimator = contestant.make(task.n_classes, experiment.queries, seed)
+    oracle = TimedOracle(task.y, contestant.seconds)
+    clusterings = fit(estimator, task.X, oracle, train)
+    seconds = time.process_time() - oracle.begun
+    n_queries = min(len(clusterings) - 1, experiment.queries)
+    aris = ari_per_query(clusterings[: n_queries + 1], task.y, np.flatnonzero(~train))
+    times = np.array([*oracle.times[:n_queries], seconds])
+    return Run(
+        task=task.name,
+        method=contestant.name,
+        repetition=repetition,
+        fold=fold,
+        seed=seed,
+        n_queries=n_queries,
+        seconds=seconds,
+        cut_off=oracle.cut_off,
+        limit=contestant.seconds,
+        n_rows=len(task.X),
+        n_features=task.X.shape[1],
+        n_classes=task.n_classes,
+        aris=_repeat_last(aris, experiment.queries),
+        # To ten microseconds: further digits are noise, and they would double the size of the files.
+        seconds_per_query=_repeat_last(times.round(5), experiment.queries),
+    )
+
+
+def fit(estimator: Any, X: FloatArray, oracle: TimedOracle, train: BoolArray) -> Sequence[IndexArray]:
+    """The clusterings after 0, 1, 2, ... answers; an estimator that asks nothing gives one."""
+    if "oracle" not in signature(estimator.fit).parameters:
+        return [np.asarray(estimator.fit(X).labels_)]
+    estimator.fit(X, oracle=oracle, train_indices=np.flatnonzero(train))
+    clusterings: Sequence[IndexArray] = estimator.labels_per_query_
+    return clusterings
+
+
+def run_apart(experiment: Experiment, order: Order) -> Run:
+    """`run_trial` in a process that may be fresh; what goes wrong is told with its place."""
+    home = str(experiment.home.resolve())
+    if home not in sys.path:  # a method of the user's own lies beside the TOML file
+        sys.path.append(home)
+    _warm_up(experiment, order)
+    try:
+        return run_trial(experiment, order)
+    except Exception as error:
+        reason = str(error) if isinstance(error, CobrasError) else f"{type(error).__name__}: {error}"
+        task, method, repetition, fold = order.key
+        raise CobrasError(f"{method} on {task}, repetition {repetition}, fold {fold}: {reason}") from error
+
+
+_warm: set[tuple[str, str]] = set()
+
+
+def _warm_up(experiment: Experiment, order: Order) -> None:
+    """Load or compile the kernels on a few rows, so that no run is charged for it."""
+    task, contestant = order.task, order.contestant
+    key = contestant.name, task.X.dtype.char
+    if key in _warm:
+        return
+    _warm.add(key)
+    rows = np.random.default_rng(0).permutation(len(task.X))[:80]
+    few = np.ascontiguousarray(task.X[rows])
+    with suppress(Exception):  # so few rows may be refused; if it is a defect the run itself will show it
+        estimator = contestant.make(min(task.n_classes, 3), 10, 0)
+        fit(
+            estimator,
+            few,
+            TimedOracle(task.y[rows], min(5.0, contestant.seconds or 5.0)),
+            np.ones(len(rows), dtype=bool),
+        )
+
+
+def _repeat_last(values: FloatArray, queries: int) -> list[float]:
+    curve: list[float] = np.pad(values, (0, queries + 1 - len(values)), mode="edge").tolist()
+    return curve
