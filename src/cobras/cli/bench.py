@@ -85,7 +85,11 @@ def report(
 
 @bench.command("tasks", epilog="Example: cobras bench tasks --data ~/uci")
 def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JSON] = False) -> None:
-    """List the tasks of the paper, and where their data was found."""
+    """List the tasks of the paper, and where their data was found.
+
+    Rows of the file, missing cells (gaps), rows removed because they came twice, instances used, features, classes, and
+    the sizes of the smallest and the largest class.
+    """
     from rich.table import Table
 
     from cobras.bench.tasks import describe_tasks
@@ -96,10 +100,23 @@ def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JS
         print(json.dumps(records))
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for name, value in records[0].items():
-        table.add_column(name.replace("_", " "), justify="left" if isinstance(value, str) else "right")
+    heads = {
+        "name": "task",
+        "where": "data",
+        "n_rows": "rows",
+        "n_missing": "gaps",
+        "n_duplicates": "twice",
+    } | {
+        "n_instances": "used",
+        "n_features": "features",
+        "n_classes": "classes",
+        "smallest": "least",
+        "largest": "most",
+    }
+    for name, head in heads.items():
+        table.add_column(head, justify="left" if name in ("name", "where") else "right", no_wrap=True)
     for record in records:
-        table.add_row(*("" if value is None else str(value) for value in record.values()))
+        table.add_row(*("" if record[name] is None else str(record[name]) for name in heads))
     make_console().print(table)
 
 
