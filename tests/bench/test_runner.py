@@ -205,7 +205,7 @@ def test_a_failing_method_is_named_with_its_place_and_the_others_are_kept(tmp_pa
         CobrasError, match=r"Broken on generated-\w+, repetition 0, fold 0: ZeroDivisionError: no such"
     ):
         run_experiment(read_experiment(path), tmp_path / "out", n_jobs=1)
-    assert read_runs(tmp_path / "out").height == 12  # repetition 0 of the two methods before it
+    assert read_runs(tmp_path / "out").height == 4  # fold 0 of the two methods before it
 
 
 def test_other_parameters_do_not_mix_with_results_that_are_there(toml, tmp_path):

@@ -96,7 +96,7 @@ def run_experiment(
 def orders(
     experiment: Experiment, data: Path | None = None, methods: Sequence[str] = (), tasks: Sequence[str] = ()
 ) -> list[Order]:
-    """All runs, in an order in which the first repetition of everything comes first."""
+    """All runs, in an order in which the first fold of everything comes first."""
     contestants = [c for c in experiment.contestants if not methods or c.name in methods]
     specs = {
         spec if isinstance(spec, str) else str(spec.get("name") or Path(str(spec.get("path"))).stem): spec
@@ -110,10 +110,11 @@ def orders(
     return [
         Order(task, contestant, repetition, fold)
         for repetition in range(experiment.repetitions)
+        for fold in range(experiment.folds)
         for contestant in contestants
         if repetition < (contestant.repetitions or experiment.repetitions)
+        and fold < (contestant.first_folds or experiment.folds)
         for task in loaded
-        for fold in range(min(contestant.first_folds or experiment.folds, experiment.folds))
     ]
 
 
