@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cobras.cli import ask, demo, export, run
+from cobras.cli import ask, bench, demo, export, run
 
 app = typer.Typer(
     add_completion=False,
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 for module, verb in ((demo, demo.demo), (ask, ask.ask), (run, run.run), (export, export.export)):
     app.command(epilog=module.EXAMPLE)(verb)
+app.add_typer(bench.bench, name="bench")
 
 
 @app.callback(invoke_without_command=True, epilog="Example: cobras demo")
