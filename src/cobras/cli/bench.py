@@ -54,10 +54,20 @@ def run(
     experiment = read_experiment(path)
     folder = out or path.with_suffix("")
     forecast = Forecast(jobs)
-    with forecast.bar:
-        n_made = run_experiment(
-            experiment, folder, data=data, methods=method or [], tasks=task or [], n_jobs=jobs, watch=forecast
-        )
+    try:
+        with forecast.bar:
+            n_made = run_experiment(
+                experiment,
+                folder,
+                data=data,
+                methods=method or [],
+                tasks=task or [],
+                n_jobs=jobs,
+                watch=forecast,
+            )
+    except KeyboardInterrupt:
+        print("Stopped; the runs that had ended are saved, and the same command goes on.", file=sys.stderr)
+        raise
     if as_json:
         print(json.dumps({"folder": str(folder), "n_runs": n_made, "n_runs_before": forecast.n_before}))
     else:

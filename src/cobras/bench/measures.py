@@ -1,0 +1,260 @@
+"""What an experiment measures: aligned ranks, means with their error, area under the curve, run times.
+
+Aligned ranks follow the COBRAS paper; rank 1 is the best. An error says how much a figure would move if the
+experiment were run again *on the same tasks* with other folds and seeds. Fold scores inside a repetition are not
+independent, so repetitions are what is compared wherever there are several. How far a result carries over to other
+tasks is another question, which the Friedman test and the number of tasks won speak about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binom, chi2, rankdata, t
+
+from cobras.types import FloatArray, IndexArray
+
+LEVEL = 0.95
+
+
+class Mean(NamedTuple):
+    """A mean with the variance of its error and the degrees of freedom that variance was estimated with."""
+
+    value: FloatArray
+    variance: FloatArray
+    df: FloatArray
+
+    @property
+    def half_width(self) -> FloatArray:
+        """Half of the 95 % confidence interval; NaN where nothing is known of the error."""
+        quantile = t.ppf((1 + LEVEL) / 2, self.df)
+        return np.asarray(np.where(self.variance == 0, 0.0, quantile * np.sqrt(self.variance)))
+
+
+class Friedman(NamedTuple):
+    """The Friedman aligned-rank statistic and the probability of one as large if all methods were equal."""
+
+    statistic: float
+    p: float
+
+
+def aligned_ranks(Z: FloatArray) -> FloatArray:
+    """The average aligned rank of each method; 1 is the best.
+
+    Each task's mean over the methods is subtracted, then all values are ranked together from the largest (rank 1)
+    to the smallest; equal values share their average rank.
+
+    Parameters
+    ----------
+    Z : array of shape (n_tasks, n_methods) or (n_tasks, n_methods, n_queries)
+        Scores, larger is better. With three axes each number of queries is ranked by itself.
+
+    Returns
+    -------
+    array of shape (n_methods,) or (n_methods, n_queries)
+
+    Examples
+    --------
+    >>> aligned_ranks(np.array([[0.9, 0.5], [0.6, 0.55]])).tolist()
+    [1.5, 3.5]
+    """
+    return np.asarray(_aligned(Z).mean(axis=0))
+
+
+def friedman_aligned(Z: FloatArray) -> Friedman:
+    """Test whether all methods are equal, by aligned ranks (García et al. 2010).
+
+    The statistic is approximately chi-squared with one degree of freedom fewer than there are methods.
+
+    Examples
+    --------
+    Four ranks 1, 2 against 3, 4 have rank sums 3 and 7 by method, 5 and 5 by task:
+
+    >>> test = friedman_aligned(np.array([[0.9, 0.5], [0.6, 0.55]]))
+    >>> test.statistic, round(test.p, 4)  # (9 + 49 - 50) / (30 - 25)
+    (1.6, 0.2059)
+    """
+    ranks = _aligned(Z)
+    n, k = ranks.shape
+    if k < 2:
+        return Friedman(float("nan"), float("nan"))
+    between = np.square(ranks.sum(axis=0)).sum() - k * n**2 / 4 * (k * n + 1) ** 2
+    within = k * n * (k * n + 1) * (2 * k * n + 1) / 6 - np.square(ranks.sum(axis=1)).sum() / k
+    statistic = float((k - 1) * between / within)
+    return Friedman(statistic, float(chi2.sf(statistic, k - 1)))
+
+
+def _aligned(Z: FloatArray) -> FloatArray:
+    """The rank of every score among all of them, in the shape of Z."""
+    scores = np.asarray(Z, np.float64)
+    differences = scores - scores.mean(axis=1, keepdims=True)
+    flat = differences.reshape(-1, *scores.shape[2:])
+    # Rounded, so that rounding errors of the subtraction do not break ties.
+    return np.asarray(rankdata(-flat.round(9), axis=0)).reshape(scores.shape)
+
+
+def over_folds(scores: FloatArray, repetition: IndexArray, n_folds: int) -> Mean:
+    """The mean score of a method on one task.
+
+    With several repetitions the error comes from how their means differ. With one repetition it comes from how the
+    folds differ, with the correction of Nadeau and Bengio (2003) for training sets that overlap: the variance is
+    multiplied by 1 / m + 1 / (n_folds - 1) for m folds, about twice the value for independent scores.
+
+    Parameters
+    ----------
+    scores : array of shape (m, ...)
+        One row per fold that was run.
+    repetition : array of shape (m,)
+        The repetition each fold belongs to.
+    n_folds : int
+        Folds of the cross-validation.
+
+    Examples
+    --------
+    >>> found = over_folds(np.array([0.1, 0.3, 0.6, 0.6]), np.array([0, 0, 1, 1]), n_folds=2)
+    >>> float(found.value), round(float(found.variance), 4), float(found.df)  # means 0.2 and 0.6: 0.08 / 2
+    (0.4, 0.04, 1.0)
+    >>> found = over_folds(np.array([0.2, 0.6]), np.array([0, 0]), n_folds=2)
+    >>> round(float(found.variance), 4)  # 0.08 * (1/2 + 1)
+    0.12
+    """
+    scores = np.asarray(scores, np.float64)
+    m = len(scores)
+    value = scores.mean(axis=0)
+    _, group, sizes = np.unique(repetition, return_inverse=True, return_counts=True)
+    R = len(sizes)
+    df = np.full(value.shape, (R if R > 1 else m) - 1.0)
+    if R > 1:
+        sums = np.zeros((R, *value.shape))
+        np.add.at(sums, group, scores - value)
+        return Mean(value, np.square(sums / m).sum(axis=0) * R / (R - 1), df)
+    if m > 1:
+        return Mean(value, scores.var(axis=0, ddof=1) * (1 / m + 1 / (n_folds - 1)), df)
+    unknown = np.full(value.shape, np.nan)
+    return Mean(value, unknown, unknown)
+
+
+def over_tasks(means: Sequence[Mean]) -> Mean:
+    """The mean over tasks, each counting the same; the tasks are taken as given, not as a sample of others.
+
+    Examples
+    --------
+    >>> one = Mean(np.array(0.2), np.array(0.04), np.array(9.0))
+    >>> both = over_tasks([one, Mean(np.array(0.6), np.array(0.04), np.array(9.0))])
+    >>> round(float(both.value), 4), float(both.variance), round(float(both.df), 4)
+    (0.4, 0.02, 18.0)
+    """
+    value = np.mean([mean.value for mean in means], axis=0)
+    variances = np.array([mean.variance for mean in means])
+    total = variances.sum(axis=0)
+    # Welch and Satterthwaite: how well a sum of variances is known, each with its own degrees of freedom.
+    parts = (np.square(variances) / np.array([mean.df for mean in means])).sum(axis=0)
+    df = np.square(total) / np.where(parts == 0, 1.0, parts)
+    return Mean(value, total / len(means) ** 2, np.where(total == 0, 1.0, df))
+
+
+def resampled(
+    scores: Sequence[FloatArray], repetition: Sequence[IndexArray], n: int, seed: int = 0
+) -> Iterator[FloatArray]:
+    """Draw the mean scores of all tasks n times anew, for errors of what is not a mean (bootstrap).
+
+    Inside each task repetitions are drawn with replacement, or folds where there are fewer than five repetitions.
+    All methods share a draw, as they share the folds.
+
+    Parameters
+    ----------
+    scores : sequence of arrays of shape (m, ...)
+        For each task one row per fold.
+    repetition : sequence of arrays of shape (m,)
+        For each task the repetition of each fold.
+
+    Yields
+    ------
+    array of shape (n_tasks, ...)
+    """
+    random = np.random.default_rng(seed)
+    units = [_unit_means(values, numbers) for values, numbers in zip(scores, repetition, strict=True)]
+    for _ in range(n):
+        draws = (random.multinomial(len(values), np.full(len(values), 1 / len(values))) for values in units)
+        yield np.array(
+            [
+                np.tensordot(draw / len(values), values, axes=1)
+                for draw, values in zip(draws, units, strict=True)
+            ]
+        )
+
+
+def _unit_means(scores: FloatArray, repetition: IndexArray) -> FloatArray:
+    numbers = np.unique(repetition)
+    if len(numbers) < 5:
+        return np.asarray(scores, np.float64)
+    return np.array([scores[repetition == number].mean(axis=0, dtype=np.float64) for number in numbers])
+
+
+def around(estimate: FloatArray | float, draws: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The 95 % interval of an estimate: the spread of its draws (first axis) about their own median.
+
+    Drawing anew adds noise, which pulls ranks towards the middle; the spread is right, its centre is not.
+
+    Examples
+    --------
+    >>> low, high = around(5.0, np.linspace(0.0, 2.0, 201))
+    >>> round(float(low), 2), round(float(high), 2)
+    (4.05, 5.95)
+    """
+    low, middle, high = np.percentile(draws, [100 * (1 - LEVEL) / 2, 50, 100 * (1 + LEVEL) / 2], axis=0)
+    return np.asarray(estimate + low - middle), np.asarray(estimate + high - middle)
+
+
+def area_under_curve(curves: FloatArray) -> FloatArray:
+    """The area under score curves over the queries (last axis), divided by its width: a constant 1 gives 1.
+
+    Examples
+    --------
+    >>> float(area_under_curve(np.array([0.0, 1.0, 1.0])))
+    0.75
+    """
+    n = curves.shape[-1]
+    if n == 1:
+        return np.asarray(curves[..., 0])
+    return np.asarray(np.trapezoid(curves, axis=-1) / (n - 1))
+
+
+def median_interval(values: FloatArray) -> tuple[float, float]:
+    """A 95 % interval for the median of whatever the values are a sample of, free of assumptions.
+
+    Two order statistics chosen by the binomial distribution; with fewer than six values their range, which then
+    covers the median less often.
+
+    Examples
+    --------
+    >>> median_interval(np.arange(1.0, 22.0))  # of 21 values the 6th and the 16th
+    (6.0, 16.0)
+    """
+    ordered = np.sort(values)
+    n = len(ordered)
+    below = max(
+        int(binom.ppf((1 - LEVEL) / 2, n, 0.5)), 1
+    )  # P(fewer than `below` values under the median) <= 2.5 %
+    return float(ordered[below - 1]), float(ordered[n - below])
+
+
+def latencies(seconds: FloatArray, n_queries: IndexArray) -> FloatArray:
+    """Seconds between an answer and the clustering it led to, for every answer given in some runs.
+
+    Parameters
+    ----------
+    seconds : array of shape (n_runs, n_queries + 1)
+        What each run had cost in total after 0, 1, 2, ... answers.
+    n_queries : array of shape (n_runs,)
+        Answers really given in each run; what follows is repetition and does not count.
+
+    Examples
+    --------
+    >>> latencies(np.array([[5.0, 6.0, 8.0], [1.0, 4.0, 4.0]]), np.array([2, 1])).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    waits = np.diff(np.asarray(seconds, np.float64), axis=1)
+    return np.asarray(waits[np.arange(waits.shape[1]) < np.asarray(n_queries)[:, None]])
