@@ -46,10 +46,13 @@ ALLOWED = {
         "sessionfile",
         "spaces",
     },
+    "ahead": BASE | {"history", "replay", "session"},
     "oracles": BASE,
     "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session"},
     "bench": BASE | {"data", "estimators", "methods", "spaces"},
-    "cli": BASE | {"bench", "data", "history", "oracles", "progress", "runner", "session", "storage"},
+    "cli": BASE | {"bench", "data", "history", "oracles", "progress", "runner", "session", "storage", "web"},
+    "web": BASE
+    | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session"},
     "__main__": {"cli"},
 }
 
@@ -113,7 +116,7 @@ def test_the_main_names_have_examples(name):
 
 def test_every_verb_and_option_of_the_shell_is_documented():
     guide = (DOCS / "shell.md").read_text()
-    for verb in ("ask", "run", "export", "demo"):
+    for verb in ("serve", "ask", "run", "export", "demo"):
         text = subprocess.run(
             [sys.executable, "-m", "cobras", verb, "--help"],
             capture_output=True,

@@ -23,7 +23,7 @@ def test_ask_resume_and_export_without_the_first_options(
     begun = cobras("ask", "flowers.csv", "--label", "species", "--drop", "width", "--seed", "3", keys="y n u")
     assert begun.returncode == 0, begun.stderr
     assert begun.stderr == ""
-    assert "Left out 'colour': text, shown but not used." in begun.stdout
+    assert "Used 'colour' as categories." in begun.stdout
     assert "Answers are saved in flowers.cobras." in begun.stdout
     resumed = cobras("ask", "flowers.csv", keys="zn\nn\n")
     assert "Resumed: 3 answers in flowers.cobras." in resumed.stdout
@@ -94,7 +94,7 @@ def test_a_reader_that_leaves_is_no_error(
 
 def test_demo_without_a_terminal(cobras: Runner, flowers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(flowers.parent)
-    done = cobras("demo", keys="n")
+    done = cobras("demo", "--terminal", keys="n")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].startswith("Saved in digits.cobras: 1 answer, ")
     assert main(["export", "digits.cobras", "--out", "digits.csv"]) == 0

@@ -13,7 +13,7 @@ import pytest
 from cobras.cli import main
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
-VERBS = ["ask", "run", "export", "demo"]
+VERBS = ["serve", "ask", "run", "export", "demo"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cobras.cli import ask, bench, demo, export, run
+from cobras.cli import ask, bench, demo, export, run, serve
 
 app = typer.Typer(
     add_completion=False,
@@ -21,7 +21,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module, verb in ((demo, demo.demo), (ask, ask.ask), (run, run.run), (export, export.export)):
+for module, verb in (
+    (demo, demo.demo),
+    (serve, serve.serve),
+    (ask, ask.ask),
+    (run, run.run),
+    (export, export.export),
+):
     app.command(epilog=module.EXAMPLE)(verb)
 app.add_typer(bench.bench, name="bench")
 

@@ -1,4 +1,4 @@
-"""`cobras ask`: cluster a table by answering questions in the terminal."""
+"""`cobras ask`: cluster data by answering questions in the terminal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobras.cli.options import (
+    DataOptions,
+    DataPath,
+    Drop,
+    Features,
+    Id,
+    ImageColumn,
+    Kind,
+    Label,
+    SessionPath,
+    TextColumn,
+    Vectors,
+    is_session,
+    session_file,
+)
+
 if TYPE_CHECKING:
     from cobras.data import Dataset
 
@@ -20,26 +36,16 @@ SET = typer.Option(
 
 
 def ask(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PATH", help="A .csv, .tsv, .parquet, .jsonl or .npy file, or a session file."
-        ),
-    ],
-    session: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Where answers are kept. [default: beside the data, as NAME.cobras]"
-        ),
-    ] = None,
-    label: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="A column with known classes: never used, never shown."),
-    ] = None,
-    id: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out. May be repeated.")
-    ] = None,
+    path: DataPath,
+    session: SessionPath = None,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    kind: Kind = None,
+    text: TextColumn = None,
+    image: ImageColumn = None,
+    vectors: Vectors = None,
+    features: Features = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -53,31 +59,23 @@ def ask(
     max_queries: Annotated[int | None, typer.Option(metavar="N", help="Stop after so many answers.")] = None,
     settings: Annotated[list[str] | None, SET] = None,
 ) -> None:
-    """Cluster a table by answering same-or-different questions.
+    """Cluster a table, texts or images by answering same-or-different questions.
 
-    Two rows are shown side by side: press y if they belong together, n if not, u if you cannot tell. Every answer
+    Two items are shown side by side: press y if they belong together, n if not, u if you cannot tell. Every answer
     is saved at once. The same command goes on where you stopped.
     """
     check_budget(max_queries)
-    options = method_options(settings)
-    is_session = path.suffix == ".cobras"
-    if is_session and (session is not None or label or id or drop):
-        from cobras.exceptions import InvalidDataError
-
-        raise InvalidDataError(
-            f"{path.name} is a session file, which says all about its data; add no options for it."
-        )
-    file = path if is_session else session or path.with_suffix(".cobras")
+    given = DataOptions(label, id, drop, kind, text, image, vectors, features)
+    check_session(path, session)
+    file = session_file(path, session)
 
     def load() -> Dataset:
-        from cobras.cli.source import load_for_asking, load_for_session
+        from cobras.cli.source import load_data
 
-        if is_session:
-            return load_for_session(path, None)
-        return load_for_asking(file, path, label, id, drop or [])
+        return load_data(path, file, given)
 
-    data = None if is_session else path
-    converse(load, file, data, max_queries, method=method, random_state=seed, **options)
+    data = None if is_session(path) else path
+    converse(load, file, data, max_queries, method=method, random_state=seed, **method_options(settings))
 
 
 def converse(
@@ -104,6 +102,16 @@ def converse(
         else:
             opening = "\n".join([*dataset.notes, f"Answers are saved in {near(file)}."])
         AskLoop(dataset, session, console, open_keys(), file, max_queries).run(opening)
+
+
+def check_session(path: Path, session: Path | None) -> None:
+    """Refuse two session files at once."""
+    from cobras.exceptions import InvalidDataError
+
+    if is_session(path) and session is not None:
+        raise InvalidDataError(
+            f"{path.name} is a session file, which says all about its data; add no options for it."
+        )
 
 
 def check_budget(max_queries: int | None) -> None:

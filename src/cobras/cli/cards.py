@@ -1,4 +1,4 @@
-"""What the two items of a question look like, side by side: rows as a table, pictures as blocks."""
+"""What the two items of a question look like, side by side."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 from rich.cells import cell_len, chop_cells, set_cell_size
-from rich.color import Color
 from rich.console import Group, RenderableType
-from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from cobras.cli.drawings import render_pictures
 from cobras.cli.glyphs import Glyphs
+from cobras.cli.prose import plain, render_texts
 from cobras.cli.screen import counted
-from cobras.data import Dataset, Picture, Row
-from cobras.types import FloatArray, Pair
+from cobras.data import Card, Dataset, Picture, Row
+from cobras.data import Text as CardText
+from cobras.types import Pair
 
 NOTABLE = 0.1  # share of a column's range from which on a difference is set in bold
 BAR = 8  # cells
@@ -39,15 +40,22 @@ def render_pair(
     """The cards of a pair in at most `height` lines."""
     left, right = dataset.show(pair.i), dataset.show(pair.j)
     titles = _title(dataset, pair.i), _title(dataset, pair.j)
-    if isinstance(left, Picture) and isinstance(right, Picture):
-        return _pictures(titles, left, right, glyphs, width, height, colours)
-    assert isinstance(left, Row)
-    assert isinstance(right, Row)
-    return _rows(titles, compare(dataset, pair, left, right, glyphs), glyphs, width, height)
+    if isinstance(left, Row):
+        return _rows(titles, compare(dataset, pair, left, right, glyphs), glyphs, width, height)
+    lines = compare(dataset, pair, left, right, glyphs)[: max(0, height // 4 - 1)]
+    below = [_rows(("", ""), lines, glyphs, width, len(lines) + 1)] if lines else []
+    left_over = height - (len(lines) + 2 if lines else 0)
+    if isinstance(left, CardText) and isinstance(right, CardText):
+        above: RenderableType = render_texts(titles, left.text, right.text, glyphs, width, left_over)
+    else:
+        above = render_pictures(titles, (left, right), glyphs, width, left_over, colours)
+    return Group(above, "", *below) if below else above
 
 
-def compare(dataset: Dataset, pair: Pair, left: Row, right: Row, glyphs: Glyphs) -> list[Line]:
+def compare(dataset: Dataset, pair: Pair, left: Card, right: Card, glyphs: Glyphs) -> list[Line]:
     """The columns of both rows, those that differ most first: by share of the range, or all or nothing for text."""
+    if isinstance(left, Picture) or isinstance(right, Picture):
+        return []
     measured = dict(zip(dataset.columns, np.abs(dataset.X[pair.i] - dataset.X[pair.j]).tolist(), strict=True))
     lines = []
     for column, a in left.values.items():
@@ -57,17 +65,6 @@ def compare(dataset: Dataset, pair: Pair, left: Row, right: Row, glyphs: Glyphs)
         difference = measured.get(column, float(a != b))
         lines.append(Line(plain(column), _text(a, glyphs), _text(b, glyphs), difference, column in measured))
     return sorted(lines, key=lambda line: -line.difference)
-
-
-def plain(value: object) -> str:
-    r"""One line of printable text: a cell of the data cannot steer the terminal.
-
-    Examples
-    --------
-    >>> plain("two\nlines and \x1b[31m red")
-    'two lines and  [31m red'
-    """
-    return "".join(character if character.isprintable() else " " for character in str(value))
 
 
 def _text(value: Any, glyphs: Glyphs) -> str:
@@ -145,53 +142,3 @@ def _mark(line: Line, glyphs: Glyphs) -> str:
     steps = len(glyphs.bar) - 1
     full, part = divmod(max(1, round(line.difference * BAR * steps)), steps)
     return (glyphs.bar[-1] * full + glyphs.bar[part]).rstrip() or glyphs.bar[1]
-
-
-def _pictures(
-    titles: tuple[str, str],
-    left: Picture,
-    right: Picture,
-    glyphs: Glyphs,
-    width: int,
-    height: int,
-    colours: bool,
-) -> RenderableType:
-    rows, columns = left.pixels.shape
-    scale = max(1, min((height - 1) * 2 // rows, (width - 8) // 2 // columns, 6))
-    draw = _half_blocks if colours and glyphs.blocks else _shades
-    grid = Table.grid(padding=(0, 4))
-    grid.add_row(*(Text(title, "bold") for title in titles))
-    grid.add_row(*(draw(picture.pixels, scale, glyphs) for picture in (left, right)))
-    return grid
-
-
-def _half_blocks(pixels: FloatArray, scale: int, glyphs: Glyphs) -> Text:
-    """Dark ink on light paper, with both colours set, so that it looks the same on every terminal."""
-    image = _stretched(pixels, pixels.shape[0] * scale // 2 * 2, pixels.shape[1] * scale)
-    grey = (250 - 225 * image).astype(int)
-    text = Text()
-    for upper, lower in zip(grey[::2], grey[1::2], strict=True):
-        for a, b in zip(upper, lower, strict=True):
-            text.append("▀", Style(color=Color.from_rgb(a, a, a), bgcolor=Color.from_rgb(b, b, b)))
-        text.append("\n")
-    text.right_crop()
-    return text
-
-
-def _shades(pixels: FloatArray, scale: int, glyphs: Glyphs) -> Text:
-    """Ink in the terminal's own colour: light on dark or dark on light, readable on both."""
-    image = _stretched(pixels, pixels.shape[0] * scale // 2, pixels.shape[1] * scale)
-    levels = np.minimum((image * len(glyphs.shades)).astype(int), len(glyphs.shades) - 1)
-    return Text("\n".join("".join(glyphs.shades[level] for level in row) for row in levels))
-
-
-def _stretched(pixels: FloatArray, rows: int, columns: int) -> FloatArray:
-    """Bilinear, so that eight pixels read as strokes and not as tiles."""
-    for size, axis in ((rows, 0), (columns, 1)):
-        n = pixels.shape[axis]
-        at = np.clip((np.arange(size) + 0.5) * n / size - 0.5, 0, n - 1)
-        below = np.floor(at).astype(int)
-        above = np.minimum(below + 1, n - 1)
-        weight = (at - below).reshape((-1, 1) if axis == 0 else (1, -1))
-        pixels = pixels.take(below, axis) * (1 - weight) + pixels.take(above, axis) * weight
-    return np.clip(pixels, 0.0, 1.0)

@@ -17,7 +17,7 @@ def export(
         Path, typer.Argument(metavar="SESSION", help="A session file, such as flowers.cobras.")
     ],
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The data, when it is not where it was.")
+        Path | None, typer.Option(metavar="PATH", help="The data, when it is not where it was.")
     ] = None,
     out: Annotated[
         Path | None,

@@ -14,6 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobras.cli.ask import SET, check_budget, method_options
+from cobras.cli.options import (
+    DataOptions,
+    DataPath,
+    Drop,
+    Features,
+    Id,
+    ImageColumn,
+    Kind,
+    TextColumn,
+    Vectors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,18 +36,19 @@ EXAMPLE = "Example: cobras run flowers.csv --label species --max-queries 50 --js
 
 
 def run(
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A .csv, .tsv, .parquet, .jsonl or .npy file.")
-    ],
+    path: DataPath,
     label: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the true classes.")],
     max_queries: Annotated[int, typer.Option(metavar="N", help="How many questions to answer at most.")] = 50,
     method: Annotated[str, typer.Option(metavar="NAME", help="As in cobras ask.")] = "cobras",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed asks the same questions.")] = 0,
     settings: Annotated[list[str] | None, SET] = None,
-    id: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out. May be repeated.")
-    ] = None,
+    id: Id = None,
+    drop: Drop = None,
+    kind: Kind = None,
+    text: TextColumn = None,
+    image: ImageColumn = None,
+    vectors: Vectors = None,
+    features: Features = None,
     session: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the session in this file.")
     ] = None,
@@ -46,7 +58,7 @@ def run(
 
     Prints the adjusted Rand index (ARI) per number of queries: 1 is the true clustering, 0 is chance.
     """
-    from cobras.cli.source import keep_source
+    from cobras.cli.source import keep_source, showing_progress
     from cobras.data import read_dataset
     from cobras.oracles import LabelOracle
     from cobras.runner import run as answer
@@ -54,7 +66,9 @@ def run(
 
     check_budget(max_queries)
     options = method_options(settings)
-    dataset = read_dataset(path, label=label, id=id, drop=drop or [])
+    given = DataOptions(label, id, drop, kind, text, image, vectors, features).given()
+    with showing_progress() as progress:
+        dataset = read_dataset(path, **given, progress=progress)  # type: ignore[arg-type]
     truth = _truth(dataset, label)
     begin = time.perf_counter()
     if session is None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from cobras.cli.options import DataOptions, is_session
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
 from cobras.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.session import Session
@@ -18,6 +22,31 @@ def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
         session.set_note(data=source, recipe=dataset.recipe)
 
 
+def load_data(path: Path, file: Path, options: DataOptions) -> Dataset:
+    """The data to ask about: read anew for a new session, and as it was read before for an old one."""
+    if is_session(path):
+        if options.given():
+            raise InvalidDataError(
+                f"{path.name} is a session file, which says all about its data; add no options for it."
+            )
+        return load_for_session(path, None)
+    recipe = _notes(file)[1] if file.is_file() and file.stat().st_size else None
+    if recipe is None:
+        with showing_progress() as progress:
+            return read_dataset(path, **options.given(), progress=progress)  # type: ignore[arg-type]
+    for option, given in options.given().items():
+        before = recipe.get(option)
+        if (str(Path(str(given)).absolute()) if option == "vectors" else given) != before:
+            kept = " ".join(
+                f"--{option} {value}" for value in (before if isinstance(before, list) else [before])
+            )
+            raise DataChangedError(
+                f"{file} was made {'with ' + kept if before else f'without --{option}'}. "
+                f"Leave --{option} out, or begin another session with --session."
+            )
+    return load_for_session(file, path)
+
+
 def load_for_session(file: Path, path: Path | None) -> Dataset:
     """The data of an existing session file; `path` where the file's own note is not to be trusted."""
     if not file.is_file():
@@ -27,25 +56,37 @@ def load_for_session(file: Path, path: Path | None) -> Dataset:
         return load_demo()
     if path is None:
         path = _found(file, source)
-    return read_dataset(path) if recipe is None else read_recipe(path, recipe)
+    if recipe is None:
+        return read_dataset(path)
+    with showing_progress() as progress:
+        return read_recipe(path, recipe, progress)
 
 
 def load_for_asking(file: Path, path: Path, label: str | None, id: str | None, drop: list[str]) -> Dataset:
-    """The data to ask about: read anew for a new session, and as it was read before for an old one."""
-    recipe = _notes(file)[1] if file.is_file() and file.stat().st_size else None
-    if recipe is None:
-        return read_dataset(path, label=label, id=id, drop=drop)
-    for option, given in (("label", label), ("id", id), ("drop", drop)):
-        if given and given != recipe.get(option):
-            before = recipe.get(option)
-            kept = " ".join(
-                f"--{option} {value}" for value in (before if isinstance(before, list) else [before])
-            )
-            raise DataChangedError(
-                f"{file} was made {'with ' + kept if before else f'without --{option}'}. "
-                f"Leave --{option} out, or begin another session with --session."
-            )
-    return load_for_session(file, path)
+    """`load_data` with three options."""
+    return load_data(path, file, DataOptions(label, id, drop))
+
+
+@contextmanager
+def showing_progress() -> Iterator[Callable[[int, int], None]]:
+    """What draws a bar on standard error once reading has taken two seconds; on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console, begin = Console(stderr=True), time.monotonic()
+    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("")
+
+    def progress(done: int, total: int) -> None:
+        if time.monotonic() - begin > 2:
+            bar.start()
+            bar.update(task, completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        bar.stop()
 
 
 def _notes(file: Path) -> tuple[str | None, dict[str, Any] | None]:
@@ -57,7 +98,7 @@ def _found(file: Path, source: str | None) -> Path:
     if source is None:
         raise InvalidDataError(f"{file} does not say where its data is; give the path of the data as well.")
     for path in (Path(source), file.absolute().parent / Path(source).name):  # both may have moved together
-        if path.is_file():
+        if path.exists():
             return path
     raise InvalidDataError(
         f"The data of {file} is gone: there is no {source}. Give its path if it has moved."

@@ -1,19 +1,24 @@
 """Files to data sets and back: reading, showing, exporting."""
 
 from cobras.data.bundled import load_demo
-from cobras.data.dataset import Card, Dataset, Picture, Row
+from cobras.data.dataset import Card, Dataset, Picture, Row, Series, Text
 from cobras.data.export import export_labels
-from cobras.data.readers import read_dataset, read_recipe
+from cobras.data.photos import Photo
+from cobras.data.readers import read_dataset, read_features, read_recipe
 from cobras.data.writers import write_table
 
 __all__ = [
     "Card",
     "Dataset",
+    "Photo",
     "Picture",
     "Row",
+    "Series",
+    "Text",
     "export_labels",
     "load_demo",
     "read_dataset",
+    "read_features",
     "read_recipe",
     "write_table",
 ]

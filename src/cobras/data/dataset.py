@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cobras.data.photos import Photo
 from cobras.exceptions import InvalidDataError
 from cobras.types import FloatArray
 
@@ -42,7 +43,35 @@ class Picture:
     pixels: FloatArray
 
 
-Card: TypeAlias = Row | Picture
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A card that shows a text, with the other columns of its row.
+
+    Examples
+    --------
+    >>> Text("A long story.", {"year": 1913}).values["year"]
+    1913
+    """
+
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A card that shows a time series, of shape (channels, length); NaN is a gap.
+
+    Examples
+    --------
+    >>> Series(np.zeros((1, 100))).channels.shape
+    (1, 100)
+    """
+
+    channels: FloatArray
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+Card: TypeAlias = Row | Picture | Photo | Text | Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +81,14 @@ class Dataset:
     Attributes
     ----------
     X : array of shape (n, d)
-        The features, scaled to [0, 1] per column; a constant column is 0.
+        The features; those of a table lie in [0, 1].
     ids : array of shape (n,)
         The user's own names of the rows, or their numbers from 0.
     columns : tuple of str
-        The names of the features.
+        The names of the features: a number or a date has its column's name, a word of column c is called c=word.
     frame : polars.DataFrame
-        The original table, for export: all columns, in the original order, the label included.
+        The original table, for export: all columns, in the original order, the label included. For a folder, the
+        names of its files.
     labels : array of shape (n,) or None
         The values of the label column; it is neither in `X` nor on a card.
     card : callable
@@ -84,6 +114,17 @@ class Dataset:
     card: Callable[[int], Card] = field(repr=False)
     notes: tuple[str, ...] = ()
     recipe: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """What the items are: "table", "text", "image" or "series"."""
+        return "image" if self.recipe.get("kind") == "bundled" else self.recipe.get("kind", "table")
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The columns that a person may see: neither the label nor what was dropped."""
+        hidden = set(self.recipe.get("hidden", self.frame.columns))
+        return type(self.frame)([column for column in self.frame if column.name not in hidden])
 
     def __len__(self) -> int:
         return len(self.X)

@@ -12,43 +12,131 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
+from cobras.data.decoding import NotTextError, decode
 from cobras.exceptions import InvalidDataError
 
 DELIMITERS = ",;\t|"
+LARGE = 16 << 20  # bytes from which on a file is not copied to be read
+SAMPLE = 1 << 18  # bytes that tell the layout of a large file, and which columns are fractions
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 _CODE = r"^[+-]?0\d"
 _DECIMAL_COMMA = r"^[+-]?\d*,?\d+([eE][+-]?\d+)?$"
-_CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
 
 
 def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Read a delimited text file, with notes on what was found out about it."""
-    text, notes = _decode(path)
-    delimiter = sniff_delimiter(text, "\t" if path.suffix.lower() == ".tsv" else ",")
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
     try:
-        header = next(_rows(text, delimiter), [])
-        headless = any(_is_fraction(cell) for cell in header)
-        names = _column_names(path, header, headless)
-        cells = _read_cells(path, text, delimiter, names, headless)
+        found = _read_large(path, usual) if path.stat().st_size > LARGE else None
+        layout, cells = _read_exactly(path, usual) if found is None else found
     except csv.Error as error:
         raise InvalidDataError(f"{path.name} cannot be read as a table: {error}.") from error
-    if headless:
+    notes = ["Read as Latin-1, since the text is not UTF-8."] if layout.guessed else []
+    if layout.headless:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
     columns, commas = [], []
-    for series in cells:
-        typed = _typed(series)
-        if typed.dtype == pl.String and delimiter != "," and (decimal := _decimal_comma(series)) is not None:
-            typed = decimal
-            commas.append(repr(series.name))
-        columns.append(typed)
+    while cells:  # one by one, so that no column is there twice for long
+        name, series = cells[0].name, cells.pop(0).alias("cells")  # polars takes names such as ^a$ for patterns
+        typed = _typed(series) if series.dtype == pl.String else series
+        if typed.dtype == pl.String and layout.delimiter != ",":
+            with_commas = _decimal_comma(series)
+            if with_commas is not None:
+                typed = with_commas
+                commas.append(repr(name))
+        columns.append(typed.alias(name))
     if commas:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
     return pl.DataFrame(columns), tuple(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is laid out."""
+
+    delimiter: str
+    names: list[str]
+    headless: bool  # the first line is data already
+    guessed: bool = False  # the encoding is
+
+
+def _layout(path: Path, text: str, usual: str, guessed: bool = False) -> Layout:
+    delimiter = sniff_delimiter(text, usual)
+    header = next(_rows(text, delimiter), [])
+    headless = any(_is_fraction(cell) for cell in header)
+    return Layout(delimiter, _column_names(path, header, headless), headless, guessed)
+
+
+def _read_exactly(path: Path, usual: str) -> tuple[Layout, list[pl.Series]]:
+    try:
+        text, guessed = decode(path.read_bytes())
+    except NotTextError:
+        raise InvalidDataError(f"{path.name} is not a text file, so it cannot be read as a table.") from None
+    text = text if "\n" in text else text.replace("\r", "\n")
+    layout = _layout(path, text, usual, guessed)
+    return layout, _read_cells(path, text, layout.delimiter, layout.names, layout.headless)
+
+
+def _read_large(path: Path, usual: str) -> tuple[Layout, list[pl.Series]] | None:
+    """A large file without a copy of its text: columns that begin as fractions are read as such at once.
+
+    None where the file is not plain UTF-8 or polars does not follow its rows; then it is read exactly.
+    """
+    with path.open("rb") as file:
+        head = file.read(SAMPLE)
+    lines, newline, _ = head.rpartition(b"\n")
+    try:
+        text = lines.decode()
+    except UnicodeDecodeError:
+        return None
+    if not newline or text.startswith("\ufeff") or "\0" in text or text[:1] in "\r\n":
+        return None
+    layout = _layout(path, text, usual)
+    sample = _read_cells(path, text, layout.delimiter, layout.names, layout.headless)
+    is_fraction = [_typed(cells.alias("cells")).dtype == pl.Float64 for cells in sample]
+    dtypes = [pl.Float64 if fraction else pl.String for fraction in is_fraction]
+    read = partial(
+        pl.read_csv, path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False
+    )
+    try:
+        frame = read(schema_overrides=dtypes, ignore_errors=True)
+        if frame.width != len(dtypes):
+            return None
+        columns = frame.get_columns()
+        for k, column in enumerate(columns):
+            # Nothing may be lost: what is null was empty, or is no number.
+            if dtypes[k] == pl.Float64 and (column.null_count() or not np.isfinite(column.sum())):
+                columns[k] = read(columns=[k]).to_series()
+    except pl.exceptions.PolarsError:
+        return None
+    del frame
+    if columns[-1].null_count():
+        _check_widths(path, layout)
+    named = zip(layout.names, columns, strict=True)
+    return layout, [c.alias(n) if c.dtype == pl.Float64 else _without_empty(c, n) for n, c in named]
+
+
+def _check_widths(path: Path, layout: Layout) -> None:
+    """Refuse rows of another width than the header's; polars fills up short ones."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file, delimiter=layout.delimiter)
+        for row in reader:
+            if row and len(row) != len(layout.names):
+                raise _ragged(path, reader.line_num, len(row), len(layout.names), layout.headless)
+
+
+def _ragged(path: Path, line: int, found: int, width: int, headless: bool) -> InvalidDataError:
+    return InvalidDataError(
+        f"Line {line} of {path.name} has {found} cells, "
+        f"but the {'first line' if headless else 'header'} has {width}."
+    )
 
 
 def sniff_delimiter(text: str, usual: str = ",") -> str:
@@ -69,24 +157,6 @@ def sniff_delimiter(text: str, usual: str = ",") -> str:
         return width > 1, widths.count(width), width, delimiter == usual
 
     return max(DELIMITERS, key=fit)
-
-
-def _decode(path: Path) -> tuple[str, list[str]]:
-    data, notes = path.read_bytes(), []
-    try:
-        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError:
-        # Windows' superset of Latin-1 first: its curly quotes are control characters in Latin-1 itself.
-        text = data.decode("cp1252", errors="replace")
-        text = data.decode("latin-1") if "\ufffd" in text else text
-        if _CONTROL.search(text):
-            raise InvalidDataError(
-                f"{path.name} is not a text file, so it cannot be read as a table."
-            ) from None
-        notes.append("Read as Latin-1, since the text is not UTF-8.")
-    if "\0" in text:
-        raise InvalidDataError(f"{path.name} is not a text file, so it cannot be read as a table.")
-    return text if "\n" in text else text.replace("\r", "\n"), notes
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -120,8 +190,12 @@ def _read_cells(path: Path, text: str, delimiter: str, names: list[str], headles
         whole = False
     if not whole:
         frame = _read_slowly(path, text, delimiter, len(names), headless)
-    # Series by series: in an expression, polars takes names such as * or ^a$ for patterns.
-    return [cells.alias(name).set(cells == "", None) for name, cells in zip(names, frame, strict=True)]
+    return [_without_empty(cells, name) for name, cells in zip(names, frame, strict=True)]
+
+
+def _without_empty(cells: pl.Series, name: str) -> pl.Series:
+    cells = cells.alias("cells")  # polars takes names such as ^a$ for patterns
+    return cells.set(cells == "", None).alias(name)
 
 
 def _read_slowly(path: Path, text: str, delimiter: str, width: int, headless: bool) -> pl.DataFrame:
@@ -129,10 +203,7 @@ def _read_slowly(path: Path, text: str, delimiter: str, width: int, headless: bo
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     for row in reader:
         if row and len(row) != width:
-            raise InvalidDataError(
-                f"Line {reader.line_num} of {path.name} has {len(row)} cells, "
-                f"but the {'first line' if headless else 'header'} has {width}."
-            )
+            raise _ragged(path, reader.line_num, len(row), width, headless)
         if row:
             rows.append(row)
     columns = zip(*rows[not headless :], strict=True) if len(rows) > (not headless) else [()] * width
@@ -141,6 +212,9 @@ def _read_slowly(path: Path, text: str, delimiter: str, width: int, headless: bo
 
 def _typed(series: pl.Series) -> pl.Series:
     """The column as Boolean, Int64 or Float64 where every value allows it, else as it is."""
+    numbers = series.cast(pl.Float64, strict=False)
+    if numbers.null_count() == series.null_count() and not numbers.is_nan().any():
+        return _number(series, numbers)
     values = _without_missing(series)
     if values.null_count() == len(values):
         return series
@@ -148,11 +222,17 @@ def _typed(series: pl.Series) -> pl.Series:
     if lower.drop_nulls().is_in(["true", "false"]).all():
         return lower == "true"
     numbers = values.cast(pl.Float64, strict=False)
-    if numbers.null_count() > values.null_count() or values.str.contains(_CODE).any():
-        return series
+    return series if numbers.null_count() > values.null_count() else _number(values, numbers, series)
+
+
+def _number(values: pl.Series, numbers: pl.Series, series: pl.Series | None = None) -> pl.Series:
+    """Whole numbers as such; codes such as 007, and what no integer holds, as they are."""
+    as_it_is = values if series is None else series
+    if numbers.null_count() == len(numbers) or values.str.contains(_CODE).any():
+        return as_it_is
     if values.str.contains(r"^[+-]?\d+$").all():
         whole = values.cast(pl.Int64, strict=False)
-        return series if whole.null_count() > values.null_count() else whole
+        return as_it_is if whole.null_count() > values.null_count() else whole
     return numbers
 
 

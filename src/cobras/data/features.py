@@ -1,34 +1,38 @@
-"""Which columns of a table are features, which one names the rows, and the matrix that comes of it."""
+"""Which columns of a table are features and of what sort, and which one names the rows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from cobras.data.dataset import scaled
+from cobras.data.dates import date_format
+from cobras.data.encoding import cells, fit_category, fit_number
 from cobras.exceptions import InvalidDataError
-from cobras.types import FloatArray
 
 _ID_NAMES = frozenset({"id", "ids", "index", "key", "uuid", "guid", "identifier", "rowid"})
-_NARROW = (pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
+_WORDS = (pl.String, pl.Categorical, pl.Enum)
+N_CATEGORIES = 20  # words of a column that become features
+COVERED = 0.8  # share of the rows that these must hold; else the column is text
 
 
 def row_ids(
     frame: pl.DataFrame, id: str | None, candidates: Sequence[str], notes: list[str]
 ) -> tuple[npt.NDArray[Any], list[str]]:
     """The names of the rows, and the columns that do nothing but name them, the one in use first."""
-    named = [name for name in candidates if name != id and _is_name(frame[name])]
-    counts = [name for name in candidates if name not in (id, *named) and _is_count(frame[name])]
-    if not any(frame.schema[name].is_numeric() for name in candidates if name not in (id, *named, *counts)):
+    named = [name for name in candidates if name != id and _is_name(name, cells(frame, name))]
+    taken = {id, *named}
+    counts = [name for name in candidates if name not in taken and _is_count(cells(frame, name))]
+    schema, taken = frame.schema, {*taken, *counts}
+    if not any(schema[name].is_numeric() for name in candidates if name not in taken):
         counts = []  # all the numbers there are
     found = [*named, *counts]
     if id is not None:
-        _check_id(frame[id])
+        _check_id(id, cells(frame, id))
         found.insert(0, id)
     elif found:
         notes.append(f"Used {found[0]!r} as the names of the rows.")
@@ -37,19 +41,21 @@ def row_ids(
     return (frame[found[0]].to_numpy() if found else np.arange(frame.height)), found
 
 
-def _check_id(column: pl.Series) -> None:
-    if column.null_count():
+def _check_id(name: str, column: pl.Series) -> None:
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        fault = "it holds neither words nor numbers"
+    elif column.null_count():
         fault = f"{column.null_count()} of its cells are empty"
     elif column.n_unique() < len(column):
         fault = f"{column.filter(column.is_duplicated())[0]!r} occurs more than once"
     else:
         return
-    raise InvalidDataError(f"Column {column.name!r} cannot name the rows: {fault}.")
+    raise InvalidDataError(f"Column {name!r} cannot name the rows: {fault}.")
 
 
-def _is_name(column: pl.Series) -> bool:
-    name = column.name.strip().lower()
-    called_so = name in _ID_NAMES or name.endswith(("_id", " id"))
+def _is_name(name: str, column: pl.Series) -> bool:
+    name = name.strip()
+    called_so = name.lower() in _ID_NAMES or re.search(r"([_ .-](id|ID|Id)|[a-z](Id|ID))$", name) is not None
     fits = called_so and (column.dtype.is_integer() or column.dtype == pl.String)
     return fits and column.null_count() == 0 and column.n_unique() == len(column)
 
@@ -61,55 +67,96 @@ def _is_count(column: pl.Series) -> bool:
     return bool((column.cast(pl.Float64) - column[0] == pl.Series(np.arange(len(column)))).all())
 
 
-def feature_names(frame: pl.DataFrame, candidates: Sequence[str], notes: list[str]) -> list[str]:
-    """The candidates that hold numbers or booleans; the notes say why the others do not count."""
-    features: list[str] = []
-    text: list[str] = []
-    empty: list[str] = []
-    other: list[str] = []
+def fit_columns(
+    source: str, frame: pl.DataFrame, candidates: Sequence[str], notes: list[str]
+) -> list[dict[str, Any]]:
+    """The recipes of all columns that tell rows apart; the notes say what became of each column."""
+    recipes: list[dict[str, Any]] = []
+    left: dict[str, list[str]] = {"text": [], "nested": [], "empty": [], "constant": []}
+    constant = []
     for name in candidates:
-        column = frame[name].fill_nan(None) if frame.schema[name].is_float() else frame[name]
-        if column.null_count() == len(column):
-            empty.append(name)
-        elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
-            features.append(name)
+        found = _fit(source, name, cells(frame, name))
+        if isinstance(found, str):
+            left[found].append(name)
+        elif frame.height > 1 and is_constant(found):
+            constant.append(found)
         else:
-            is_text = column.dtype in (pl.String, pl.Categorical, pl.Enum)
-            (text if is_text else other).append(name)
-    for left_out, why in ((text, "text"), (other, "not numbers")):
-        if left_out:
-            notes.append(f"Left out {listed(left_out)}: {why}, shown but not used.")
-    if empty:
-        notes.append(f"Left out {listed(empty)}: empty.")
-    return features
+            recipes.append(found)
+    if not recipes:  # rows that are all alike are rows all the same
+        recipes = constant
+    else:
+        left["constant"] += [recipe["name"] for recipe in constant]
+    reasons = {
+        "text": "text, shown but not used",
+        "nested": "not numbers, shown but not used",
+        "empty": "empty",
+        "constant": "the same in every row",
+    }
+    notes.extend(f"Left out {listed(left[key])}: {why}." for key, why in reasons.items() if left[key])
+    return recipes
 
 
-def feature_matrix(file: Path, frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> FloatArray:
-    """The features as one matrix, gaps filled, scaled; float32 where all of it is."""
-    dtypes = [frame.schema[name] for name in features]
-    narrow = pl.Float32 in dtypes and all(dtype in _NARROW for dtype in dtypes)
-    X = np.empty((frame.height, len(features)), dtype=np.float32 if narrow else np.float64)
-    filled = {}
-    for k, name in enumerate(features):
-        column = frame[name].cast(pl.Float32 if narrow else pl.Float64).fill_nan(None)
-        if column.is_infinite().any():
-            row = int(column.is_infinite().fill_null(False).arg_true()[0])
-            raise InvalidDataError(
-                f"Column {name!r} of {file.name} is infinite in row {row}, counted from 0; "
-                "correct the value or leave the column out."
-            )
-        if gaps := column.null_count():
-            filled[name] = gaps
-            half = (column / 2).median()  # the mean of two halves cannot overflow
-            column = column.fill_null(2 * float(half))  # type: ignore[arg-type]
-        X[:, k] = column.to_numpy()
-    if filled:
-        total = sum(filled.values())
+def is_constant(recipe: dict[str, Any]) -> bool:
+    """Whether all rows have the same number; a gap is filled with it. A gap among equal words is a difference."""
+    return recipe["as"] != "category" and bool(recipe["low"] == recipe["high"])
+
+
+def _fit(source: str, name: str, column: pl.Series) -> dict[str, Any] | str:
+    """The recipe of a column, or why it has none."""
+    dtype = column.dtype
+    known = column.fill_nan(None) if dtype.is_float() else column
+    if known.null_count() == len(column):
+        return "empty"
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return fit_number(name, column, source)
+    if dtype.is_temporal():
+        return fit_number(name, column, source, "")
+    if dtype not in _WORDS:
+        return "nested"
+    if dtype == pl.String and (format := date_format(column)) is not None:
+        return fit_number(name, column, source, format)
+    return _fit_words(name, column)
+
+
+def _fit_words(name: str, column: pl.Series) -> dict[str, Any] | str:
+    """A column of words is one of categories when its words come back, and few of them make most of it."""
+    head = column.head(1_000).drop_nulls()
+    if len(column) > 1_000 and head.n_unique() > len(head) / 2 and head.n_unique() > N_CATEGORIES:
+        return "text"  # decided without counting a million words
+    known = column.drop_nulls()
+    distinct = known.n_unique()
+    if distinct == 1:
+        return "constant" if column.null_count() == 0 else fit_category(name, column, N_CATEGORIES)
+    if distinct > len(known) / 2:
+        return "text"
+    if distinct > N_CATEGORIES:
+        covered = known.value_counts(sort=True).head(N_CATEGORIES)["count"].sum()
+        if covered < COVERED * len(known):
+            return "text"
+    return fit_category(name, column, N_CATEGORIES)
+
+
+def say_columns(frame: pl.DataFrame, recipes: Sequence[dict[str, Any]], notes: list[str]) -> None:
+    """What became of the columns that are used."""
+    numbers = [recipe["name"] for recipe in recipes if recipe["as"] != "category"]
+    dates = [recipe["name"] for recipe in recipes if recipe["as"] == "date"]
+    words = [recipe["name"] for recipe in recipes if recipe["as"] == "category"]
+    gaps = {name: gaps for name in numbers if (gaps := n_missing(cells(frame, name)))}
+    if total := sum(gaps.values()):
         notes.append(
-            f"Filled {total} missing value{'s' * (total > 1)} in {listed(list(filled))} with the median."
+            f"Filled {total} missing value{'s' * (total > 1)} in {listed(list(gaps))} with the median."
         )
-    notes.append(f"Scaled {len(features)} column{'s' * (len(features) > 1)} to [0, 1].")
-    return scaled(X)
+    if dates:
+        notes.append(f"Used {listed(dates)} as dates.")
+    if words:
+        notes.append(f"Used {listed(words)} as categories.")
+    if numbers:
+        notes.append(f"Scaled {len(numbers)} column{'s' * (len(numbers) > 1)} to [0, 1].")
+
+
+def n_missing(column: pl.Series) -> int:
+    """Null and NaN cells."""
+    return column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
 
 
 def listed(names: Sequence[str], at_most: int = 4) -> str:

@@ -1,18 +1,21 @@
-"""From a file to a `Dataset`: which columns are features, which name the rows, and what happens to gaps."""
+"""From a file or a folder to a `Dataset`, and the same again from its recipe."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from cobras.data.dataset import Dataset, Row
-from cobras.data.features import feature_matrix, feature_names, listed, row_ids
+from cobras.data.dataset import Dataset
+from cobras.data.features import listed
+from cobras.data.images import Progress
+from cobras.data.items import encode_table, read_folder, read_rows
+from cobras.data.kinds import Choices
 from cobras.data.tables import DataNotFoundError, read_table
 from cobras.exceptions import DataChangedError, InvalidDataError
+from cobras.types import FloatArray
 
 
 def read_dataset(
@@ -21,22 +24,43 @@ def read_dataset(
     label: str | None = None,
     id: str | None = None,
     drop: Sequence[str] = (),
+    kind: str | None = None,
+    text: str | None = None,
+    image: str | None = None,
+    vectors: str | os.PathLike[str] | None = None,
+    features: str | None = None,
+    progress: Progress | None = None,
 ) -> Dataset:
-    r"""Read a table and make it ready to be clustered and shown.
+    r"""Read a table, or a folder of images or texts, and make it ready to be clustered and shown.
 
-    Numbers and booleans become features, scaled to [0, 1]; gaps are filled with the column's median. Text is
-    shown but not used. A column that names the rows (called id, or counting 0, 1, 2, ...) is used as such.
+    In a table, numbers, booleans, dates and categories become features; gaps are filled with the column's median.
+    Long texts are shown but not used. A column that names the rows (called id, or counting 0, 1, 2, ...) is used as
+    such, and one that is the same in every row is left out. Texts are compared by their words, images by what a
+    network sees in them.
 
     Parameters
     ----------
     path : path
-        A .csv, .tsv, .parquet, .jsonl, .json or .npy file. Delimiter, encoding and decimal comma are found.
+        A .csv, .tsv, .parquet, .jsonl, .json, .xlsx, .arrow, .npy or .npz file, or a folder of images or texts.
+        Delimiter, encoding and decimal comma are found.
     label : str, optional
-        A column with known classes. It is kept in `labels` and in the export, never in `X` or on a card.
+        A column with known classes. It is kept in `labels` and in the export, never in `X` or on a card. The
+        folders within a folder are the column "folder".
     id : str, optional
         The column that names the rows.
     drop : sequence of str
         Columns to leave out of `X` and of the cards. They are still exported.
+    kind : {"table", "text", "image", "series"}, optional
+        What the items are; guessed if left out.
+    text, image : str, optional
+        The column that holds the texts, or names the image files, from the folder of the table.
+    vectors : path, optional
+        A file with one row of numbers for each item, to be clustered as they are in place of the features.
+    features : {"efficientnet", "pixels", "lsi", "sentences"}, optional
+        How images, or texts, are compared; the best one that is installed if left out, sentence embeddings only
+        when asked for.
+    progress : callable, optional
+        Called with the number of images done and the number of all.
 
     Returns
     -------
@@ -46,7 +70,7 @@ def read_dataset(
     Raises
     ------
     InvalidDataError
-        In one sentence, when the file cannot be used.
+        In one sentence, when the data cannot be used.
 
     Examples
     --------
@@ -63,77 +87,75 @@ def read_dataset(
     Row(values={'name': 'lily', 'length': 6, 'width': 1})
     >>> for note in flowers.notes:
     ...     print(note)
+    Read as a table of 3 x 3. (--kind text, image or series if it is not)
     Left out 'name': text, shown but not used.
     Filled 1 missing value in 'length' with the median.
     Scaled 2 columns to [0, 1].
     """
-    file = Path(path)
-    frame, how_read = read_table(file)
-    notes = list(how_read)
-    for name in [label, id, *drop]:
-        if name is not None and name not in frame.columns:
-            raise InvalidDataError(
-                f"{file.name} has no column {name!r}; its columns are {listed(frame.columns, 20)}."
-            )
-    if label is not None and label in (id, *drop):
-        raise InvalidDataError(f"Column {label!r} cannot be both the label and the id or a dropped column.")
-    hidden = {label, *drop}
-    open_columns = [name for name in frame.columns if name not in hidden]
-    ids, id_columns = row_ids(frame, id, open_columns, notes)
-    features = feature_names(frame, [name for name in open_columns if name not in id_columns], notes)
-    if not features:
-        raise InvalidDataError(
-            f"{file.name} has no column of numbers to cluster by; "
-            f"its columns are {listed(frame.columns, 20)}."
-        )
-    X = feature_matrix(file, frame, features, notes)
-    return Dataset(
-        X=X,
-        ids=ids,
-        columns=tuple(features),
-        frame=frame,
-        labels=None if label is None else frame[label].to_numpy(),
-        card=_Rows(pl.DataFrame([frame[name] for name in open_columns])),
-        notes=tuple(notes),
-        recipe={
-            "kind": "table",
-            "label": label,
-            "id": id_columns[0] if id_columns else None,
-            "drop": list(drop),
-            "features": features,
-        },
-    )
+    own = None if vectors is None else str(Path(vectors).absolute())
+    choices = Choices(label, id, tuple(drop), kind, text, image, own, features)
+    return _read(Path(path), choices, None, progress)
 
 
-def read_recipe(path: str | os.PathLike[str], recipe: Mapping[str, Any]) -> Dataset:
-    """Read a file again in the way that `Dataset.recipe` says.
+def read_recipe(
+    path: str | os.PathLike[str], recipe: Mapping[str, Any], progress: Progress | None = None
+) -> Dataset:
+    """Read data again in the way that `Dataset.recipe` says.
 
     Raises
     ------
     DataChangedError
-        When the file no longer has the columns of the recipe.
+        When it is no longer what it was.
     """
-    if recipe.get("kind") != "table":
+    if recipe.get("kind") not in ("table", "text", "image", "series"):
         raise InvalidDataError(f"A recipe of kind {recipe.get('kind')!r} does not read files.")
+    known = {f.name: recipe[f.name] for f in fields(Choices) if f.name in recipe}
+    choices = Choices(**{**known, "drop": tuple(recipe["drop"])})
     try:
-        dataset = read_dataset(path, label=recipe["label"], id=recipe["id"], drop=recipe["drop"])
+        dataset = _read(Path(path), choices, recipe, progress)
     except DataNotFoundError:
         raise
     except InvalidDataError as error:
         raise DataChangedError(f"{path} is not what it was when the session began: {error}") from error
-    if list(dataset.columns) != recipe["features"]:
-        raise DataChangedError(
-            f"{path} is not what it was when the session began: its features were "
-            f"{listed(recipe['features'])} and are {listed(dataset.columns)}."
-        )
+    if "files" in recipe:
+        _compare(path, recipe["files"], dataset.recipe["files"])
     return dataset
 
 
-class _Rows:
-    """The cards of a table: row i, without the columns that must stay hidden."""
+def read_features(path: str | os.PathLike[str], recipe: Mapping[str, Any]) -> FloatArray:
+    r"""The features of other rows, made as those of the data a recipe came from: what `predict` takes.
 
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self.frame = frame
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     old, new = pathlib.Path(folder, "old.csv"), pathlib.Path(folder, "new.csv")
+    ...     _ = old.write_text("x\n1\n3\n5\n"), new.write_text("x\n4\n")
+    ...     print(read_features(new, read_dataset(old).recipe))
+    [[0.75]]
+    """
+    if "columns" not in recipe:
+        raise InvalidDataError(
+            f"The features of kind {recipe.get('kind')!r} depend on all items; only tables can be read row by row."
+        )
+    frame = read_table(Path(path))[0]
+    return encode_table(Path(path).name, frame, recipe["columns"])
 
-    def __call__(self, i: int) -> Row:
-        return Row(self.frame.row(i, named=True))
+
+def _read(
+    path: Path, choices: Choices, stored: Mapping[str, Any] | None, progress: Progress | None
+) -> Dataset:
+    if path.is_dir():
+        return read_folder(path, choices, progress)
+    return read_rows(path, choices, stored, progress)
+
+
+def _compare(path: str | os.PathLike[str], before: Sequence[str], now: Sequence[str]) -> None:
+    """Refuse a folder in which files were added or taken away; one that was changed has other features."""
+    if list(before) != list(now):
+        added, gone = sorted(set(now) - set(before)), sorted(set(before) - set(now))
+        changes = [f"{listed(names)} {word}" for names, word in ((added, "came"), (gone, "went")) if names]
+        raise DataChangedError(
+            f"{path} is not what it was when the session began: {' and '.join(changes)}. "
+            "Put it back, or begin another session with --session."
+        )

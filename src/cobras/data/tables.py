@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from cobras.data.delimited import read_delimited
+from cobras.data.sheets import read_arrow, read_excel, read_npy, read_npz, read_parquet
 from cobras.exceptions import InvalidDataError
 
-READABLE = (".csv", ".tsv", ".txt", ".data", ".parquet", ".jsonl", ".ndjson", ".json", ".npy")
+ARROW = (".arrow", ".feather", ".ipc")
+EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
+READABLE = (
+    *(".csv", ".tsv", ".txt", ".data", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz"),
+    *ARROW,
+    *EXCEL,
+)
+_FORMATS = {
+    ".parquet": "Parquet",
+    ".json": "a JSON list of objects",
+    ".jsonl": "one JSON object per line",
+    ".ndjson": "one JSON object per line",
+    **dict.fromkeys(ARROW, "Arrow"),
+    **dict.fromkeys(EXCEL, "an Excel file"),
+}
 
 
 class DataNotFoundError(InvalidDataError, FileNotFoundError):
@@ -32,20 +51,23 @@ def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     notes: tuple[str, ...] = ()
     try:
         if suffix == ".parquet":
-            frame = pl.read_parquet(path)
+            frame = read_parquet(path)
+        elif suffix in ARROW:
+            frame = read_arrow(path)
+        elif suffix in EXCEL:
+            frame, notes = read_excel(path)
         elif suffix in (".jsonl", ".ndjson"):
             frame = pl.read_ndjson(path, infer_schema_length=None)
         elif suffix == ".json":
             frame = pl.read_json(path, infer_schema_length=None)
-        elif suffix == ".npy":
-            frame = _read_array(path)
+        elif suffix in (".npy", ".npz"):
+            frame = _read_arrays(path)
         else:
             frame, notes = read_delimited(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, RecursionError) as error:
-        kind = {".parquet": "Parquet", ".json": "a JSON list of objects"}.get(
-            suffix, "one JSON object per line"
-        )
-        raise InvalidDataError(f"{path.name} cannot be read as {kind}: {_first_line(error)}.") from error
+        raise InvalidDataError(
+            f"{path.name} cannot be read as {_FORMATS.get(suffix, 'a table')}: {_first_line(error)}."
+        ) from error
     except OSError as error:
         raise InvalidDataError(f"{path} cannot be read: {error.strerror or _first_line(error)}.") from error
     if frame.width == 0 or frame.height == 0:
@@ -71,24 +93,48 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _read_array(path: Path) -> pl.DataFrame:
+def _read_arrays(path: Path) -> pl.DataFrame:
+    """An array of rows, or an archive with one and with further columns, such as y."""
     try:
-        with path.open("rb") as file:
-            array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        arrays = {"": read_npy(path)} if path.suffix.lower() == ".npy" else read_npz(path)
+    except (
+        ValueError,
+        EOFError,
+        TypeError,
+        SyntaxError,
+        struct.error,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise InvalidDataError(
             f"{path.name} is not a NumPy array of numbers: {_first_line(error)}."
         ) from error
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
-        raise InvalidDataError(f"{path.name} must hold a NumPy array of numbers.")
-    if array.ndim != 2:
+    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiub"}
+    if "" in arrays and not tables:
+        if arrays[""].dtype.kind not in "fiub":
+            raise InvalidDataError(f"{path.name} must hold a NumPy array of numbers.")
+        shape = arrays[""].shape
         raise InvalidDataError(
-            f"{path.name} must be 2-dimensional (rows, columns), but its shape is {array.shape}."
+            f"{path.name} must be 2-dimensional (rows, columns), but its shape is {shape}."
         )
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        array = array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    return pl.DataFrame({f"column_{k}": np.ascontiguousarray(c) for k, c in enumerate(array.T, 1)})
+    if len(tables) != 1:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
+        raise InvalidDataError(
+            f"{path.name} must hold one 2-dimensional array of numbers; its arrays are {shapes}."
+        )
+    ((name, table),) = tables.items()
+    columns = {f"column_{k}": _plain(column) for k, column in enumerate(table.T, 1)}
+    for other, array in arrays.items():
+        if other != name and array.shape == table.shape[:1] and array.dtype.kind in "fiubU":
+            columns[other] = _plain(array)
+    return pl.DataFrame(columns)
+
+
+def _plain(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column in a type that polars has."""
+    if column.dtype.kind == "f" and column.dtype.itemsize not in (4, 8):
+        column = column.astype(np.float32 if column.dtype.itemsize < 4 else np.float64)
+    return np.ascontiguousarray(column.astype(column.dtype.newbyteorder("="), copy=False))
 
 
 def _first_line(error: BaseException) -> str:

@@ -1,0 +1,185 @@
+"""The pictures of the web page in docs/images; needs chromium, playwright and Pillow.
+
+Every picture is a real session: the page is served by `cobras`, questions are answered by key, truthfully.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+from sklearn.datasets import load_digits, load_wine
+
+IMAGES = Path(__file__).parent / "images"
+COBRAS = [sys.executable, "-c", "import sys; from cobras.cli import main; sys.exit(main())"]
+CHROMIUM = os.environ.get("COBRAS_CHROMIUM") or shutil.which("chromium") or "chromium"
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+DESK = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 1.5,
+    "is_mobile": True,
+    "has_touch": True,
+}
+
+NOTES = {
+    "travel": (
+        [
+            "The train to the {} town left late and was full.",
+            "The bus to the {} town stops far from the station.",
+        ],
+        ["A ticket machine on the platform was out of order.", "Nobody at the station knew about the delay."],
+    ),
+    "food": (
+        [
+            "The soup was cold, but the bread from the {} bakery was fresh.",
+            "Could the canteen serve fish from the {} market?",
+        ],
+        ["The coffee is too weak and the cake is gone by noon.", "More vegetables and less salt, please."],
+    ),
+    "garden": (
+        [
+            "The roses behind the {} gate need water.",
+            "Plant more trees near the {} gate.",
+        ],
+        [
+            "The lawn is dry and the bench under the oak is broken.",
+            "Bees like the lavender beds in the garden.",
+        ],
+    ),
+    "computers": (
+        [
+            "My laptop loses the network in the {} room.",
+            "The printer in the {} room prints blank pages.",
+        ],
+        [
+            "The password was reset twice and the screen stays dark.",
+            "An update made the mail program very slow.",
+        ],
+    ),
+}
+PLACES = ["north", "south", "east", "west", "old", "new", "upper", "lower"]
+
+
+def notes(n: int) -> tuple[list[str], list[str]]:
+    """Short notes out of a suggestion box, and what each is about."""
+    draw = random.Random(0)
+    topics = [draw.choice(list(NOTES)) for _ in range(n)]
+    texts = []
+    for topic in topics:
+        first, second = NOTES[topic]
+        sentences = [draw.choice(first).format(draw.choice(PLACES)), draw.choice(second), draw.choice(second)]
+        texts.append(" ".join(dict.fromkeys(sentences)))
+    return texts, topics
+
+
+@contextlib.contextmanager
+def served(folder: Path, *arguments: str) -> Iterator[str]:
+    """The address of a page that is served meanwhile."""
+    command = [*COBRAS, *arguments, "--no-browser"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@contextlib.contextmanager
+def opened(browser: Browser, address: str, dark: bool = False, **options: Any) -> Iterator[Page]:
+    """A tab with the page, when its first question stands there."""
+    context = browser.new_context(color_scheme="dark" if dark else "light", **options)
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector('#cards[data-pair*=","]')
+    yield page
+    context.close()
+
+
+def answer(page: Page, kinds: Sequence[Any], n: int) -> None:
+    """Answer so many questions truthfully."""
+    for _ in range(n):
+        shown = page.locator("#cards").get_attribute("data-pair") or ""
+        i, j = map(int, shown.split(","))
+        page.keyboard.press("s" if kinds[i] == kinds[j] else "d")
+        page.wait_for_function("shown => document.querySelector('#cards').dataset.pair !== shown", arg=shown)
+
+
+def keep(page: Page, name: str) -> None:
+    """Write what the page shows, with at most 255 colours."""
+    page.wait_for_selector("#map-frame[data-layout=tsne]")
+    page.locator("#panel-clusters").evaluate("panel => panel.scrollTo(0, 0)")
+    page.wait_for_timeout(1500)  # until the points have glided to their places
+    picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(255, dither=Image.Dither.NONE)
+    IMAGES.mkdir(exist_ok=True)
+    picture.save(IMAGES / f"{name}.png", optimize=True)
+    print(f"{name}.png: {(IMAGES / f'{name}.png').stat().st_size // 1024} KB")
+
+
+def digits(browser: Browser, folder: Path) -> None:
+    """Pictures: light, dark and on a phone."""
+    with served(folder, "demo", "--session", "digits.cobras", "--seed", "1") as address:
+        with opened(browser, address, **DESK) as page:
+            answer(page, load_digits().target, 45)
+            keep(page, "images-light")
+        with opened(browser, address, dark=True, **DESK) as page:
+            page.keyboard.press("h")
+            keep(page, "images-dark")
+        with opened(browser, address, **PHONE) as page:
+            keep(page, "images-phone")
+
+
+def wines(browser: Browser, folder: Path) -> None:
+    """A table, with named clusters; on a phone as well."""
+    wine = load_wine()
+    names = [name.replace("_", " ") for name in wine.feature_names]
+    columns = {"id": [f"wine {k}" for k in range(1, 179)], **dict(zip(names, wine.data.T, strict=True))}
+    pl.DataFrame({**columns, "grower": wine.target}).write_csv(folder / "wine.csv")
+    with served(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2") as address:
+        with opened(browser, address, **DESK) as page:
+            answer(page, wine.target, 20)
+            for number, name in enumerate(("Barolo", "Grignolino", "Barbera")):
+                box = page.get_by_label(f"Name of cluster {number}")
+                box.fill(name)
+                box.press("Enter")
+                page.wait_for_timeout(500)
+            keep(page, "table-light")
+        with opened(browser, address, dark=True, **PHONE) as page:
+            keep(page, "table-phone")
+
+
+def suggestions(browser: Browser, folder: Path) -> None:
+    """Texts, with the words marked that two of them share."""
+    texts, topics = notes(240)
+    pl.DataFrame({"note": texts, "topic": topics}).write_csv(folder / "notes.csv")
+    with (
+        served(folder, "serve", "notes.csv", "--label", "topic", "--seed", "0") as address,
+        opened(browser, address, **DESK) as page,
+    ):
+        answer(page, topics, 9)
+        keep(page, "texts-light")
+
+
+def main() -> None:
+    """Make all pictures."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for scene in (digits, wines, suggestions):
+            scene(browser, Path(folder))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

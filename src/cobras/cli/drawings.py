@@ -1,0 +1,110 @@
+"""Pictures, photographs and curves, drawn with the characters of a terminal."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from rich.cells import chop_cells
+from rich.color import Color
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from cobras.cli.glyphs import Glyphs
+from cobras.data import Card, Photo, Picture, Series
+from cobras.types import FloatArray
+
+LARGEST = 6  # cells for one pixel of a small picture
+
+
+def render_pictures(
+    titles: tuple[str, str], cards: tuple[Card, Card], glyphs: Glyphs, width: int, height: int, colours: bool
+) -> Table:
+    """Two pictures in at most `height` lines."""
+    room = max(4, (width - 8) // 2), max(1, height - 1)
+    grid = Table.grid(padding=(0, 4))
+    grid.add_row(*(Text(chop_cells(title, room[0])[0] if title else "", "bold") for title in titles))
+    grid.add_row(*(_drawn(card, *room, glyphs, colours and glyphs.blocks) for card in cards))
+    return grid
+
+
+def _drawn(card: Card, width: int, height: int, glyphs: Glyphs, colours: bool) -> Text:
+    if isinstance(card, Series):
+        return curve(card.channels, width, height, glyphs)
+    if isinstance(card, Photo):
+        columns, rows = card.shape(512)
+        scale = min(width / columns, 2 * height / rows)
+        pixels = card.pixels(max(2, int(max(columns, rows) * min(1.0, scale))))
+        pixels = pixels[: 2 * height, :width]
+        if colours:
+            return _half_blocks(pixels[: max(2, len(pixels) // 2 * 2)])
+        ink = 1 - pixels.mean(axis=2) / 255
+        return _shades(_stretched(ink, max(1, len(ink) // 2), ink.shape[1]), glyphs)
+    assert isinstance(card, Picture)
+    rows, columns = card.pixels.shape
+    scale = max(1, min(height * 2 // rows, width // columns, LARGEST))
+    if not colours:
+        return _shades(_stretched(card.pixels, rows * scale // 2, columns * scale), glyphs)
+    # Dark ink on light paper, with both colours set, so that it looks the same on every terminal.
+    grey = (250 - 225 * _stretched(card.pixels, rows * scale // 2 * 2, columns * scale)).astype(np.uint8)
+    return _half_blocks(np.repeat(grey[:, :, None], 3, axis=2))
+
+
+def _half_blocks(pixels: npt.NDArray[np.uint8]) -> Text:
+    """Two pixels in every cell: one is the character's colour, one the paper's."""
+    if len(pixels) % 2:
+        pixels = np.concatenate([pixels, pixels[-1:]])
+    text = Text()
+    for upper, lower in zip(pixels[::2].tolist(), pixels[1::2].tolist(), strict=True):
+        for a, b in zip(upper, lower, strict=True):
+            text.append("▀", Style(color=Color.from_rgb(*a), bgcolor=Color.from_rgb(*b)))
+        text.append("\n")
+    text.right_crop()
+    return text
+
+
+def _shades(image: FloatArray, glyphs: Glyphs) -> Text:
+    """Ink in the terminal's own colour: light on dark or dark on light, readable on both."""
+    levels = np.minimum((image * len(glyphs.shades)).astype(int), len(glyphs.shades) - 1)
+    return Text("\n".join("".join(glyphs.shades[level] for level in row) for row in levels))
+
+
+def curve(channels: FloatArray, width: int, height: int, glyphs: Glyphs) -> Text:
+    """All channels of a series on one axis, in dots of Braille where the terminal has them.
+
+    Examples
+    --------
+    >>> from cobras.cli.glyphs import ASCII
+    >>> print(curve(np.array([[0.0, 1.0, 2.0, 1.0, 0.0]]), 5, 3, ASCII))
+      *
+     * *
+    *   *
+    """
+    across, up = (2, 4) if glyphs.blocks else (1, 1)
+    rows, columns = height * up, min(width * across, max(across, channels.shape[1]))
+    low, high = np.nanmin(channels), np.nanmax(channels)
+    dots = np.zeros((-(-rows // up) * up, -(-columns // across) * across), dtype=bool)
+    for channel in channels:
+        at = np.linspace(0, len(channel) - 1, columns).round().astype(int)
+        values = channel[at]
+        known = np.isfinite(values)
+        places = ((high - values[known]) / ((high - low) or 1.0) * (rows - 1)).round().astype(int)
+        dots[places, np.flatnonzero(known)] = True
+    if not glyphs.blocks:
+        return Text("\n".join("".join(" *"[dot] for dot in row).rstrip() for row in dots.astype(int)))
+    cells = dots.reshape(len(dots) // 4, 4, -1, 2).transpose(0, 2, 1, 3)
+    weights = np.array([[1, 8], [2, 16], [4, 32], [64, 128]])
+    codes = 0x2800 + (cells * weights).sum(axis=(2, 3))
+    return Text("\n".join("".join(map(chr, row)) for row in codes))
+
+
+def _stretched(pixels: FloatArray, rows: int, columns: int) -> FloatArray:
+    """Bilinear, so that eight pixels read as strokes and not as tiles."""
+    for size, axis in ((rows, 0), (columns, 1)):
+        n = pixels.shape[axis]
+        at = np.clip((np.arange(size) + 0.5) * n / size - 0.5, 0, n - 1)
+        below = np.floor(at).astype(int)
+        above = np.minimum(below + 1, n - 1)
+        weight = (at - below).reshape((-1, 1) if axis == 0 else (1, -1))
+        pixels = pixels.take(below, axis) * (1 - weight) + pixels.take(above, axis) * weight
+    return np.clip(pixels, 0.0, 1.0)

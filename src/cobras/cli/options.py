@@ -1,0 +1,92 @@
+"""The options that say what the data is, the same for every verb. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+DataPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PATH",
+        help="A table (.csv, .tsv, .parquet, .jsonl, .xlsx, .arrow, .npy, .npz), a folder of images or texts, "
+        "or a session file.",
+    ),
+]
+SessionPath = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where answers are kept. [default: beside the data, as NAME.cobras]"),
+]
+Label = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="A column with known classes: never used, never shown."),
+]
+Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
+Drop = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out. May be repeated.")
+]
+Kind = Annotated[
+    str | None, typer.Option(metavar="KIND", help="table, text, image or series. [default: guessed]")
+]
+TextColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that holds texts.")]
+ImageColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names image files.")]
+Vectors = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Your own vectors, a row for each item, in place of the features."),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How to compare: efficientnet or pixels for images, lsi or sentences for texts. "
+        "[default: the first that is installed]",
+    ),
+]
+
+
+class DataOptions(NamedTuple):
+    """What was said about the data on the command line."""
+
+    label: str | None = None
+    id: str | None = None
+    drop: list[str] | None = None
+    kind: str | None = None
+    text: str | None = None
+    image: str | None = None
+    vectors: Path | None = None
+    features: str | None = None
+
+    def given(self) -> dict[str, object]:
+        """The options that were used, by name."""
+        return {name: value for name, value in self._asdict().items() if value}
+
+
+def is_session(path: Path) -> bool:
+    """Whether a path is that of a session, not of data.
+
+    Examples
+    --------
+    >>> is_session(Path("flowers.cobras"))
+    True
+    """
+    return path.suffix == ".cobras" and not path.is_dir()
+
+
+def session_file(path: Path, session: Path | None) -> Path:
+    """Where the answers about a path are kept.
+
+    Examples
+    --------
+    >>> print(session_file(Path("my/flowers.csv"), None))
+    my/flowers.cobras
+    """
+    if is_session(path):
+        return path
+    if session is not None:
+        return session
+    if path.is_dir():
+        named = path if path.name not in ("", "..") else path.resolve()
+        return named.with_name(f"{named.name or 'data'}.cobras")
+    return path.with_suffix(".cobras")

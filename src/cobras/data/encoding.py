@@ -1,0 +1,144 @@
+"""How a column of a table becomes features: the recipe of each column, and the matrix that follows from it.
+
+A recipe holds plain JSON values. It is fitted once, stored with the session, and then gives the same numbers for
+the same rows, and comparable ones for new rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from cobras.data.dates import as_seconds
+from cobras.exceptions import InvalidDataError
+from cobras.types import FloatArray
+
+Recipe: TypeAlias = Mapping[str, Any]
+
+# Two rows of different categories are half the range of a column of numbers apart: about as far as two random rows
+# are in such a column, so that a column of two words does not outvote the numbers.
+CATEGORY = float(np.sqrt(0.125))
+BLOCK = 8_192  # rows: a block of the matrix stays in the processor's cache while its columns are written
+_MACHINE = (pl.Float64, pl.Float32, pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
+_NARROW = (pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
+
+
+def cells(frame: pl.DataFrame, name: str) -> pl.Series:
+    """A column under another name: polars takes one such as ^a$ for a pattern."""
+    return frame[name].alias("cells")
+
+
+def fit_number(name: str, column: pl.Series, source: str, date: str | None = None) -> dict[str, Any]:
+    """The recipe of a column of numbers or, with a format, of dates: fill gaps with the median, scale to [0, 1]."""
+    numbers = _numbers(column, date)
+    if numbers.is_infinite().any():
+        row = int(numbers.is_infinite().fill_null(False).arg_true()[0])
+        raise InvalidDataError(
+            f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
+            "correct the value or leave the column out."
+        )
+    recipe: dict[str, Any] = {"name": name, "as": "number" if date is None else "date"}
+    if date is not None:
+        recipe["format"] = date
+    half = (numbers / 2).median() if numbers.null_count() else 0.0  # the mean of two halves cannot overflow
+    low, high = numbers.min(), numbers.max()
+    return {**recipe, "fill": 2 * float(half), "low": float(low), "high": float(high)}  # type: ignore[arg-type]
+
+
+def fit_category(name: str, column: pl.Series, at_most: int) -> dict[str, Any]:
+    """The recipe of a column of words: one feature for each of the most frequent ones."""
+    counts = _words(column).drop_nulls().value_counts()
+    counts.columns = ["word", "count"]
+    common = counts.sort(["count", "word"], descending=[True, False]).head(at_most)["word"]
+    return {"name": name, "as": "category", "values": sorted(common.to_list())}
+
+
+def encoded_names(recipes: Sequence[Recipe]) -> list[str]:
+    """One name for each feature.
+
+    Examples
+    --------
+    >>> encoded_names([{"name": "x", "as": "number"}, {"name": "c", "as": "category", "values": ["a", "b"]}])
+    ['x', 'c=a', 'c=b']
+    """
+    own = {recipe["name"] for recipe in recipes}
+    names = []
+    for recipe in recipes:
+        for value in recipe.get("values", (None,)):
+            name = recipe["name"] if value is None else f"{recipe['name']}={value}"
+            while value is not None and name in own:  # another column is called so
+                name += " "
+            names.append(name)
+    return names
+
+
+def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
+    """The features of all rows; float32 where all numbers are.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"x": [1, 3], "c": ["a", "b"]})
+    >>> encode(frame, [fit_number("x", frame["x"], "t"), fit_category("c", frame["c"], 9)]).round(2)
+    array([[0.  , 0.35, 0.  ],
+           [1.  , 0.  , 0.35]])
+    """
+    schema = frame.schema
+    dtypes = [schema[recipe["name"]] for recipe in recipes if recipe["as"] == "number"]
+    narrow = pl.Float32 in dtypes and all(dtype in _NARROW for dtype in dtypes)
+    width = len(encoded_names(recipes))
+    X = np.zeros((frame.height, width), dtype=np.float32 if narrow else np.float64)
+    at, scaled = 0, []
+    for recipe in recipes:
+        if recipe["as"] == "category":
+            codes = _codes(cells(frame, recipe["name"]), recipe["values"])
+            rows = np.flatnonzero(codes >= 0)
+            X[rows, at + codes[rows]] = CATEGORY
+            at += len(recipe["values"])
+        else:
+            scaled.append((at, *_range(recipe), _filled(cells(frame, recipe["name"]), recipe)))
+            at += 1
+    for start in range(0, frame.height, BLOCK):
+        rows_of = slice(start, start + BLOCK)
+        for k, low, extent, half, values in scaled:
+            X[rows_of, k] = (values[rows_of] * half - low) / extent
+    return X
+
+
+def _range(recipe: Recipe) -> tuple[float, float, float]:
+    """Where 0 is and how far away 1, and by what to multiply before, lest the range itself overflows."""
+    low, high = recipe["low"], recipe["high"]
+    half = 1.0 if np.isfinite(high - low) else 0.5
+    return low * half, (high * half - low * half) or 1.0, half
+
+
+def _filled(column: pl.Series, recipe: Recipe) -> npt.NDArray[Any]:
+    """The numbers of a column without gaps, not copied where there were none."""
+    ready = column.dtype in _MACHINE and not column.null_count()
+    if ready and not (column.dtype.is_float() and column.is_nan().any()):
+        return column.to_numpy()
+    numbers = _numbers(column, recipe.get("format"))
+    return (numbers.fill_null(recipe["fill"]) if numbers.null_count() else numbers).to_numpy()
+
+
+def _numbers(column: pl.Series, date: str | None) -> pl.Series:
+    """A column as float64; what is missing is null."""
+    if date is not None:
+        return as_seconds(column, date)
+    numbers = column if column.dtype == pl.Float64 else column.cast(pl.Float64)
+    return numbers.fill_nan(None) if numbers.is_nan().any() else numbers
+
+
+def _words(column: pl.Series) -> pl.Series:
+    return column if column.dtype == pl.String else column.cast(pl.String)
+
+
+def _codes(column: pl.Series, values: Sequence[str]) -> npt.NDArray[np.int64]:
+    """The place of each row's word among the values; -1 for a rare word and for none."""
+    places = pl.DataFrame({"word": pl.Series(values, dtype=pl.String), "place": range(len(values))})
+    words = _words(column).alias("word").to_frame()
+    found = words.join(places, on="word", how="left", maintain_order="left")["place"]
+    return found.fill_null(-1).to_numpy().astype(np.int64)

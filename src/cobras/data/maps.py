@@ -1,0 +1,148 @@
+"""A map of the data: two coordinates per row, so that rows that are alike lie close together.
+
+Principal components are there at once. t-SNE (openTSNE by Poličar, Stražar and Zupan) takes seconds to minutes, so
+it runs in a process of its own, `python -m cobras.data.maps ROWS FOLDER`, which writes one layout after another
+while it improves and ends when its standard input is closed. Large data: a sample is laid out, and every other row
+is placed between the sampled rows nearest to it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cobras.types import FloatArray, IndexArray
+
+Coordinates: TypeAlias = npt.NDArray[np.float32]
+
+N_FITTED = 20_000  # rows that the principal components are computed from
+N_LAID_OUT = 6_000  # rows that t-SNE lays out itself
+N_DIMENSIONS = 50  # principal components that t-SNE sees, as is usual
+N_NEIGHBOURS = 4  # sampled rows between which another row is placed
+BLOCK = 2_048  # rows at a time, to bound memory
+EXAGGERATED, REFINED, STRIDE = 250, 500, 125  # iterations of t-SNE: in each phase, and between two layouts
+
+
+def pca_map(X: FloatArray) -> Coordinates:
+    """The first two principal components, in [0, 1].
+
+    Examples
+    --------
+    >>> pca_map(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])).round(3).tolist()
+    [[0.0, 0.5], [0.5, 0.5], [1.0, 0.5]]
+    """
+    return normalised(components(X, 2))
+
+
+def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
+    """Ever better layouts by t-SNE, in [0, 1]; none when there are no neighbourhoods: too few rows, or all alike."""
+    from openTSNE import TSNEEmbedding, affinity, initialization  # type: ignore[import-untyped]
+
+    n = len(X)
+    rows = components(X, max(2, min(N_DIMENSIONS, X.shape[1])))
+    if n < 10 or not rows[:, 0].any():
+        return
+    chosen = np.sort(np.random.default_rng(seed).permutation(n)[:N_LAID_OUT])
+    sample = rows[chosen]
+    near = nearest(rows, sample) if n > len(chosen) else None
+    perplexity = min(30.0, (len(chosen) - 1) / 3)
+    alike = affinity.PerplexityBasedNN(
+        sample, perplexity=perplexity, method="exact", n_jobs=1, random_state=seed
+    )
+    start = initialization.rescale(sample[:, :2].astype(np.float64))
+    layout = TSNEEmbedding(start, alike, n_jobs=1, random_state=seed)
+    for n_iter, exaggeration, momentum in ((EXAGGERATED, 12, 0.5), (REFINED, None, 0.8)):
+        for _ in range(0, n_iter, STRIDE):
+            layout = layout.optimize(n_iter=STRIDE, exaggeration=exaggeration, momentum=momentum)
+            yield normalised(placed(np.asarray(layout), chosen, near))
+
+
+def components(X: FloatArray, n_components: int) -> Coordinates:
+    """The rows seen along the directions in which they differ most; columns of zeros where there are none."""
+    n, d = X.shape
+    n_fitted = min(n, N_FITTED if d <= 1024 else 1024)
+    fitted = X[np.sort(np.random.default_rng(0).permutation(n)[:n_fitted])].astype(np.float64)
+    mean = fitted.mean(axis=0)
+    fitted -= mean
+    if d <= n_fitted:
+        axes = np.linalg.eigh(fitted.T @ fitted)[1]
+    else:  # fewer rows than columns: the same axes from the smaller of the two products
+        squares, weights = np.linalg.eigh(fitted @ fitted.T)
+        real = squares > 1e-12 * squares[-1]
+        axes = fitted.T @ weights / np.sqrt(np.where(real, squares, np.inf))
+    axes = axes[:, ::-1][:, :n_components]
+    axes *= np.where(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])] < 0, -1, 1)
+    seen = np.zeros((n, n_components), np.float32)
+    for start in range(0, n, BLOCK):
+        seen[start : start + BLOCK, : axes.shape[1]] = (X[start : start + BLOCK] - mean) @ axes
+    return seen
+
+
+def normalised(coordinates: FloatArray) -> Coordinates:
+    """Moved and scaled into the unit square, equally in both directions.
+
+    Examples
+    --------
+    >>> normalised(np.array([[2.0, 0.0], [6.0, 2.0]])).tolist()
+    [[0.0, 0.25], [1.0, 0.75]]
+    """
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+    extent = float((high - low).max())
+    scale = 1 / extent if extent > 0 else 0.0
+    moved: Coordinates = ((coordinates - (low + high) / 2) * scale + 0.5).astype(np.float32)
+    return np.clip(moved, 0, 1)
+
+
+def nearest(rows: Coordinates, sample: Coordinates) -> tuple[IndexArray, Coordinates]:
+    """For every row the sampled rows nearest to it, and weights that fall with the distance and sum to 1."""
+    k = min(N_NEIGHBOURS, len(sample))
+    found = np.empty((len(rows), k), np.int32)
+    weights = np.empty((len(rows), k), np.float32)
+    squares = np.einsum("ij,ij->i", sample, sample)
+    for start in range(0, len(rows), BLOCK):
+        block = slice(start, start + BLOCK)
+        away = squares - 2 * rows[block] @ sample.T
+        found[block] = np.argpartition(away, k - 1, axis=1)[:, :k]
+        near = rows[block, None] - sample[found[block]]
+        closeness = 1 / (np.einsum("ijk,ijk->ij", near, near) + 1e-12)
+        weights[block] = closeness / closeness.sum(axis=1, keepdims=True)
+    return found, weights
+
+
+def placed(
+    layout: FloatArray, chosen: IndexArray, near: tuple[IndexArray, Coordinates] | None
+) -> Coordinates:
+    """The layout of all rows: the sampled ones where they are, the others between their neighbours."""
+    if near is None:
+        return layout.astype(np.float32)
+    found, weights = near
+    everywhere: Coordinates = np.einsum("ij,ijk->ik", weights, layout.astype(np.float32)[found])
+    everywhere[chosen] = layout
+    return everywhere
+
+
+def main(rows: str, folder: str) -> None:
+    """Lay out the rows of an .npy file and print the name of every layout that is ready in the folder."""
+    if hasattr(os, "nice"):
+        os.nice(15)  # the person's answers come first
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    for number, layout in enumerate(tsne_maps(np.load(rows, mmap_mode="r"))):
+        target = Path(folder, f"{number}.npy")
+        np.save(target, layout)
+        print(target, flush=True)
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,295 @@
+"""Time series: COBRAS-TS (Van Craenendonck et al., 2018), by dynamic time warping or by shape.
+
+`distance="dtw"` is COBRAS-DTW: all pairs of series are compared once, and super-instances are split by spectral
+clustering. `distance="kshape"` is COBRAS-kShape. Departures from the authors' code: a representative is always a
+training instance, the medoid of the first super-instance included; series at distance 0 are not asked about; and a
+super-instance is split wherever it holds two different training instances. As in every space, random numbers belong
+to the node of the split tree and splits are memoised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from cobras.exceptions import InvalidDataError
+from cobras.partition import SuperInstance
+from cobras.spaces.dtw import dtw_matrix
+from cobras.spaces.kmeans import Uniforms
+from cobras.spaces.kshape import KShape
+from cobras.spaces.spectral import Spectral
+from cobras.types import BoolArray, FloatArray, IndexArray
+
+MOST_SERIES = 20_000  # for DTW: 4 bytes for every pair, and 8 more during the first split
+
+
+class Geometry(Protocol):
+    """How series are cut, ranked and compared."""
+
+    def cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, FloatArray | None]:
+        """At most k groups: a number for every member, and the centres of the groups, if it has any."""
+
+    def describe(
+        self, candidates: IndexArray, members: IndexArray, start: FloatArray | None
+    ) -> tuple[IndexArray, FloatArray]:
+        """The candidates, the one that best stands for the members first, and their centroid."""
+
+    def to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
+        """The distance of every member to every part."""
+
+    def between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
+        """The distance between every part of a and every one of b."""
+
+
+class SeriesSpace:
+    """Time series, some of which may be shown.
+
+    Parameters
+    ----------
+    values : array of shape (n, length) or (n, channels, length), or list of arrays (length,) or (channels, length)
+        The series. NaN at the end of a series is padding; a gap inside is bridged by a straight line.
+    train : array of bool, optional
+        Which series may be shown in a question; all by default.
+    distance : {"dtw", "kshape"}
+        Dynamic time warping with spectral splits, or k-Shape. DTW compares series of different lengths as they
+        are; for k-Shape they are stretched to the length of the longest.
+    window : float
+        How far DTW may warp, as a part of the longer series; 1 for any distance.
+    alpha : float
+        The affinity of two series is exp(-alpha DTW).
+    normalise : bool
+        Bring every channel of every series to mean 0 and variance 1 first.
+    n_jobs : int
+        Threads for the distances of DTW; the result does not depend on it.
+    progress : callable, optional
+        Told which part of these distances is done, from 0 to 1.
+
+    Examples
+    --------
+    >>> t = np.arange(30)
+    >>> values = [np.sin(t / 2), np.sin(t / 2 + 0.3), np.cos(t / 7), np.cos(t / 7 - 0.2)[:25]]
+    >>> space = SeriesSpace(values)
+    >>> sorted(part.members.tolist() for part in space.split(space.root(seed=0), 2))
+    [[0, 1], [2, 3]]
+    """
+
+    def __init__(
+        self,
+        values: Any,
+        train: BoolArray | None = None,
+        *,
+        distance: Literal["dtw", "kshape"] = "dtw",
+        window: float = 0.1,
+        alpha: float = 0.5,
+        normalise: bool = True,
+        n_jobs: int = 1,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        self.values, self.lengths = as_series(values)
+        self.n = len(self.values)
+        self.train = None if train is None or np.all(train) else np.asarray(train)
+        self.parameters: dict[str, Any] = {
+            "space": "series",
+            "distance": distance,
+            "normalise": bool(normalise),
+        }
+        if distance == "dtw":
+            self.parameters |= {"window": float(window), "alpha": float(alpha)}
+        self._check(distance, window, alpha)
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self._shown = np.ones(self.n, dtype=bool) if self.train is None else self.train
+        self._splits: dict[tuple[int, tuple[int, ...]], tuple[SuperInstance, ...]] = {}
+
+    @property
+    def table(self) -> FloatArray:
+        """All values as one table, a row for each series: what a session file recognises them by."""
+        return self.values.reshape(self.n, -1)
+
+    def root(self, seed: int) -> SuperInstance:
+        """The super-instance that holds everything."""
+        if (seed, ()) not in self._splits:
+            self._splits[seed, ()] = (self._part(np.arange(self.n, dtype=np.int32), None, seed, ()),)
+        return self._splits[seed, ()][0]
+
+    def split(
+        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all", draw: int = 0
+    ) -> tuple[SuperInstance, ...]:
+        """At most k parts, each with a training member; two at least where training members are different."""
+        k = min(k, s.n_train)
+        if k < 2:
+            return (s,)
+        # No split has k = 1, so 1 stands for "train"; children of further draws have numbers of their own.
+        node = (*s.path, k if among == "all" else 1, *(() if draw == 0 else (-draw,)))
+        if (s.seed, node) not in self._splits:
+            shown = self._shown[s.members]
+            deciding = s.members if among == "all" else s.members[shown]
+            labels, centres = self._geometry.cut(deciding, k, s.random(*node[len(s.path) :]))
+            groups = [
+                self._part(deciding[labels == g], None if centres is None else centres[g], s.seed, (*node, g))
+                for g in range(int(labels.max()) + 1)
+            ]
+            parts = self._housed(groups, s.members[:0] if among == "all" else s.members[~shown])
+            self._splits[s.seed, node] = parts if len(parts) > 1 else (s,)
+        return self._splits[s.seed, node]
+
+    def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
+        """The medoid, then the training members that stand for the others next best."""
+        shown = s.members[self._shown[s.members]]
+        order, _ = self._geometry.describe(shown, s.members, s.centroid)
+        others = (int(i) for i in order[: count + 1])
+        return (s.representative, *(i for i in others if i != s.representative))[:count]
+
+    def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
+        """DTW between representatives, or the shape-based distance between centroids."""
+        return self._geometry.between(a, b)
+
+    @cached_property
+    def _geometry(self) -> Geometry:
+        """Made when first needed: it is nearly all of the work."""
+        if self.parameters["distance"] == "kshape":
+            return KShape(stretched(self._prepared(), self.lengths))
+        series = self._prepared()
+        distances = dtw_matrix(series, self.lengths, self.parameters["window"], self.n_jobs, self.progress)
+        return Spectral(distances, self.parameters["alpha"], series)
+
+    def _prepared(self) -> FloatArray:
+        """Without gaps and, if wanted, normalised; zeros after the end."""
+        series = bridged(self.values, self.lengths)
+        inside = np.arange(series.shape[2]) < self.lengths[:, None, None]
+        if self.parameters["normalise"]:
+            count = self.lengths[:, None, None]
+            series = series - np.where(inside, series, 0).sum(axis=2, keepdims=True) / count
+            spread = np.sqrt((np.where(inside, series, 0) ** 2).sum(axis=2, keepdims=True) / count)
+            series /= np.where(spread > 1e-9 * np.abs(self.values).max(initial=0), spread, 1)
+        return np.where(inside, series, 0)
+
+    def _housed(self, groups: Sequence[SuperInstance], others: IndexArray) -> tuple[SuperInstance, ...]:
+        """Let groups without a training member, and single others, follow the nearest group that has one."""
+        good = [group for group in groups if group.n_train]
+        lonely = [group for group in groups if not group.n_train]
+        if not lonely and not len(others):
+            return tuple(groups)
+        joining: list[list[IndexArray]] = [[part.members] for part in good]
+        if lonely:
+            for group, home in zip(lonely, self._geometry.between(lonely, good).argmin(axis=1), strict=True):
+                joining[home].append(group.members)
+        if len(others):
+            nearest = self._geometry.to(others, good).argmin(axis=1)
+            for home in range(len(good)):
+                joining[home].append(others[nearest == home])
+        return tuple(
+            part
+            if len(members) == len(part)
+            else self._part(np.sort(members), part.centroid, part.seed, part.path)
+            for part, members in zip(good, map(np.concatenate, joining), strict=True)
+        )
+
+    def _part(
+        self, members: IndexArray, start: FloatArray | None, seed: int, path: tuple[int, ...]
+    ) -> SuperInstance:
+        shown = members[self._shown[members]]
+        order, centroid = self._geometry.describe(shown if len(shown) else members, members, start)
+        return SuperInstance(members, int(order[0]), centroid, len(shown), seed, path)
+
+    def _check(self, distance: str, window: float, alpha: float) -> None:
+        if distance not in ("dtw", "kshape"):
+            raise InvalidDataError(f"distance must be one of dtw, kshape, not {distance!r}.")
+        if not 0 <= window <= 1 or not alpha > 0:
+            raise InvalidDataError(
+                f"window must lie between 0 and 1 and alpha above 0, but they are {window!r} and {alpha!r}."
+            )
+        if self.train is not None and (self.train.dtype != bool or self.train.shape != (self.n,)):
+            raise InvalidDataError(
+                f"train must be a boolean mask with one value for each of the {self.n} series."
+            )
+        if self.train is not None and not self.train.any():
+            raise InvalidDataError("train names no series, so nothing could be asked. Name at least one.")
+        if distance == "dtw" and self.n > MOST_SERIES:
+            raise InvalidDataError(
+                f"DTW compares every pair: {self.n} series need {4e-9 * self.n**2:.0f} GB, and at most "
+                f"{MOST_SERIES} are accepted. Cluster a sample, or use distance='kshape'."
+            )
+
+
+def as_series(values: Any) -> tuple[FloatArray, IndexArray]:
+    """
+    Series as one array of shape (n, channels, length), NaN after the end of each, and their lengths.
+
+    Examples
+    --------
+    >>> series, lengths = as_series([[1, 2, 3], [4.5]])
+    >>> series.tolist(), lengths.tolist()
+    ([[[1.0, 2.0, 3.0]], [[4.5, nan, nan]]], [3, 1])
+    """
+    array = _stacked(values)
+    if array.ndim == 2:
+        array = array[:, None]
+    if array.ndim != 3 or 0 in array.shape:
+        raise InvalidDataError(
+            "Series must be given as an array (n, length) or (n, channels, length) or as a list of arrays, "
+            f"but the shape is {array.shape}."
+        )
+    if np.isinf(array).any():
+        raise InvalidDataError(f"Series {np.argwhere(np.isinf(array))[0][0]} holds infinity. Leave it out.")
+    known: BoolArray = ~np.isnan(array)
+    by_channel: BoolArray = known.any(axis=2)
+    by_moment: BoolArray = known.any(axis=1)
+    empty = ~by_channel.all(axis=1)
+    if empty.any():
+        raise InvalidDataError(
+            f"Series {empty.argmax()} holds no number, or none in one of its channels. Leave it out."
+        )
+    lengths = array.shape[2] - by_moment[:, ::-1].argmax(axis=1)
+    return np.ascontiguousarray(array[:, :, : lengths.max()]), lengths
+
+
+def _stacked(values: Any) -> FloatArray:
+    """One array, padded with NaN where series have different lengths."""
+    try:
+        if isinstance(values, np.ndarray) and values.dtype != object:
+            return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+        series = [np.atleast_2d(np.asarray(one, dtype=np.float64)) for one in values]
+    except (TypeError, ValueError):
+        raise InvalidDataError("Series must hold numbers; give NaN for what is missing.") from None
+    shapes = {one.shape[:-1] for one in series}
+    if len(shapes) != 1:
+        raise InvalidDataError(
+            f"All series must have the same number of channels, but there are {len(shapes)} kinds among them."
+            if shapes
+            else "There are no series."
+        )
+    stacked = np.full((len(series), *shapes.pop(), max(one.shape[-1] for one in series)), np.nan)
+    for row, one in zip(stacked, series, strict=True):
+        row[..., : one.shape[-1]] = one
+    return stacked
+
+
+def bridged(values: FloatArray, lengths: IndexArray) -> FloatArray:
+    """The same values with a straight line across every gap, and 0 after the end."""
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return values
+    values = np.where(gaps, 0, values)
+    for i, channel in np.argwhere(gaps.any(axis=2)):
+        times = np.arange(lengths[i])
+        known = times[~gaps[i, channel, : lengths[i]]]
+        values[i, channel, : lengths[i]] = np.interp(times, known, values[i, channel, known])
+    return values
+
+
+def stretched(series: FloatArray, lengths: IndexArray) -> FloatArray:
+    """All series at the length of the longest, by straight lines between their values."""
+    longest = series.shape[2]
+    if (lengths == longest).all():
+        return series
+    times = np.arange(longest)
+    found = series.copy()
+    for i in np.flatnonzero(lengths < longest):
+        at = times * ((lengths[i] - 1) / max(1, longest - 1))
+        for channel in range(series.shape[1]):
+            found[i, channel] = np.interp(at, times[: lengths[i]], series[i, channel, : lengths[i]])
+    return found

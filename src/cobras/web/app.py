@@ -1,0 +1,109 @@
+"""The application: the page, its modules, the end points under /api, and the door in front of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from cobras import __version__
+from cobras.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
+from cobras.web.changes import change_routes
+from cobras.web.looks import look_routes
+from cobras.web.reply import reply
+from cobras.web.room import MissingError, RefusedError, Room
+
+STATIC = Path(__file__).parent / "static"
+
+
+def make_app(room: Room) -> FastAPI:
+    """The application around one session."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        room.events.bind()
+        room.atlas.start()
+        waiting = asyncio.create_task(room.live.report_waiting())
+        yield
+        waiting.cancel()
+
+    app = FastAPI(
+        title="cobras",
+        version=__version__,
+        summary="Cluster data by answering same-or-different questions.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # the interactive pages come from a CDN
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    api = APIRouter(prefix="/api")
+    api.include_router(change_routes(room))
+    api.include_router(look_routes(room))
+    app.include_router(api)
+    _add_pages(app)
+    _add_errors(app, room)
+    return app
+
+
+def _add_pages(app: FastAPI) -> None:
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
+
+    @app.api_route("/static/plotly.min.js", methods=["GET", "HEAD"], include_in_schema=False)
+    def plotly() -> FileResponse:
+        return FileResponse(plotly_file(), headers={"Cache-Control": "private, max-age=86400"})
+
+    app.mount("/static", _Modules(directory=STATIC), name="static")
+
+
+class _Modules(StaticFiles):
+    """The modules of the page: asked for again each time, so that a new version is never mixed with an old one."""
+
+    def file_response(self, *args: object, **kwargs: object) -> Response:
+        response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def plotly_file() -> Path:
+    """plotly.js as the installed package carries it."""
+    package = find_spec("plotly")
+    for folder in (package and package.submodule_search_locations) or ():
+        return Path(folder, "package_data", "plotly.min.js")
+    raise InvalidDataError("The chart needs plotly; install it with pip install plotly.")
+
+
+def _add_errors(app: FastAPI, room: Room) -> None:
+    def problem(status: int, sentence: str) -> JSONResponse:
+        return JSONResponse({"message": sentence}, status)
+
+    @app.exception_handler(CobrasError)
+    async def refused(_: Request, error: Exception) -> Response:
+        assert isinstance(error, CobrasError)
+        if isinstance(error, MissingError):
+            return problem(404, str(error))
+        if isinstance(error, StaleQuestionError):
+            error = RefusedError("stale", str(error))
+        elif isinstance(error, InvalidDataError) and not isinstance(error, InconsistentAnswersError):
+            return problem(422, str(error))
+        return reply(room.refusal(error), 409)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        told = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
+        return problem(422, "; ".join(told)[:1000])
+
+    @app.exception_handler(HTTPException)
+    async def unknown(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return JSONResponse({"message": error.detail}, error.status_code, error.headers)

@@ -1,0 +1,91 @@
+"""The map while the server runs: principal components at once, t-SNE by a process of its own, gone at the end."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from cobras.data.maps import N_DIMENSIONS, Coordinates, components, pca_map
+from cobras.types import FloatArray
+
+
+class Atlas:
+    """The best layout so far.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    changed : callable
+        Called from another thread whenever there is a better layout.
+    refine : bool
+        Whether to go on with t-SNE after the principal components.
+    """
+
+    def __init__(self, X: FloatArray, changed: Callable[[], None], refine: bool = True) -> None:
+        self.layout: Literal["none", "pca", "tsne"] = "none"
+        self.coordinates: Coordinates = np.full((len(X), 2), 0.5, np.float32)
+        self.pending = True
+        self._X, self._changed, self._refine = X, changed, refine
+        self._child: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Begin, in the background."""
+        self._thread = threading.Thread(target=self._work, name="cobras-map", daemon=True)
+        self._thread.start()
+
+    def encoded(self) -> str:
+        """The coordinates as base64 of little-endian float32."""
+        return base64.b64encode(self.coordinates.astype("<f4", copy=False).tobytes()).decode()
+
+    def close(self) -> None:
+        """Stop computing."""
+        with self._lock:
+            self._closed = True
+            if self._child is not None:
+                self._child.kill()
+        if self._thread is not None:
+            self._thread.join(timeout=1)
+
+    def _work(self) -> None:
+        # A map that fails is missed, but no reason to stop asking: what is there stays.
+        try:
+            self._show("pca", pca_map(self._X))
+            if self._refine:
+                self._improve()
+        finally:
+            self.pending = False
+            self._changed()
+
+    def _show(self, layout: Literal["pca", "tsne"], coordinates: Coordinates) -> None:
+        self.coordinates, self.layout = coordinates, layout
+        self._changed()
+
+    def _improve(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="cobras-map-", ignore_cleanup_errors=True) as folder:
+            rows = Path(folder, "rows.npy")
+            np.save(rows, components(self._X, min(N_DIMENSIONS, self._X.shape[1])))
+            command = [sys.executable, "-m", "cobras.data.maps", str(rows), folder]
+            with self._lock:
+                if self._closed:
+                    return
+                # It ends when its standard input does: with this program, however that ends.
+                self._child = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                )
+            assert self._child.stdout is not None
+            with self._child as child:
+                for line in child.stdout or ():
+                    with contextlib.suppress(OSError, ValueError):
+                        self._show("tsne", np.load(line.decode().rstrip("\n")))

@@ -1,0 +1,196 @@
+"""Who may call: the server's own page and those who know its token, under its own name, with small bodies.
+
+A name that an attacker's DNS points at this machine is refused by the Host header; a page of another origin by its
+Origin header or by what the browser says about where a request comes from. The token is another one at every start.
+Opening the address sets a cookie that proves that the same user opened this session before; it is signed with a
+secret in the user's own folder, so that a page that is open survives a restart of the server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import json
+import os
+import secrets
+import socket
+import sys
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LIMIT = 64 * 1024  # bytes of a body
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+CLOSED = (
+    "<!doctype html><meta charset=utf-8><title>cobras</title>"
+    "<p>Open the address that cobras printed: it holds the token."
+)
+
+
+class Guard:
+    """The door of the server, around the whole application.
+
+    Parameters
+    ----------
+    app : ASGI application
+    host : str
+        The address that the server is bound to.
+    token : str
+        What callers must know.
+    session : Path
+        The session file, which the cookie is about.
+    """
+
+    def __init__(self, app: ASGIApp, *, host: str, token: str, session: Path) -> None:
+        self.app, self.token, self._names = app, token, own_names(host)
+        self._any_address = host in ("0.0.0.0", "::", "")
+        name = str(session.absolute()).encode()
+        self._cookie = f"cobras-{hashlib.sha256(name).hexdigest()[:12]}"
+        self._proof = hmac.new(user_secret(), name, "sha256").hexdigest()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or say why not."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        status, sentence = self._refusal(scope, headers)
+        if status:
+            await self._refuse(scope, self._with_headers(scope, send), status, sentence)
+        else:
+            await self.app(scope, _limited(receive), self._with_headers(scope, send))
+
+    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str]:
+        host, path = headers.get("host", ""), scope["path"]
+        if not self._is_own(host):
+            return 403, "This name is not one of the server's own."
+        if headers.get("origin", f"http://{host}") != f"http://{host}":
+            return 403, "Pages of other origins may not call."
+        if path.startswith("/api") and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return 403, "Pages of other origins may not call."
+        if not path.startswith("/static/") and not self._is_known(scope, headers):
+            return 401, "The token is missing or wrong; it is in the address that cobras printed."
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > LIMIT:
+            return 413, f"The body has {length[:20]} bytes; at most {LIMIT} are allowed."
+        return 0, ""
+
+    def _is_own(self, host: str) -> bool:
+        """Whether a Host header names this server; any port will do, as behind a tunnel."""
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+            if name in self._names:
+                return True
+            return self._any_address and bool(ipaddress.ip_address(name))
+        except ValueError:
+            return False
+
+    def _is_known(self, scope: Scope, headers: Headers) -> bool:
+        given = [self._token_in_query(scope), headers.get("authorization", "").removeprefix("Bearer ")]
+        if any(_equal(token, self.token) for token in given):
+            return True
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            return False
+        return self._cookie in cookies and _equal(cookies[self._cookie].value, self._proof)
+
+    def _token_in_query(self, scope: Scope) -> str:
+        query: dict[str, list[str]] = parse_qs(scope["query_string"].decode("latin-1"))
+        return query.get("token", [""])[-1]
+
+    def _with_headers(self, scope: Scope, send: Send) -> Send:
+        opens = scope["path"] == "/" and _equal(self._token_in_query(scope), self.token)
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
+                if opens and message["status"] == 200:
+                    headers.append(
+                        "Set-Cookie", f"{self._cookie}={self._proof}; Path=/; HttpOnly; SameSite=Strict"
+                    )
+            await send(message)
+
+        return sent
+
+    async def _refuse(self, scope: Scope, send: Send, status: int, sentence: str) -> None:
+        page = status == 401 and scope["path"] == "/"
+        body = CLOSED if page else json.dumps({"message": sentence})
+        kind = b"text/html; charset=utf-8" if page else b"application/json"
+        headers = [
+            (b"content-type", kind),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body.encode()})
+
+
+def _limited(receive: Receive) -> Receive:
+    """Refuse a body that grows beyond the limit without having said how long it is."""
+    n_bytes = 0
+
+    async def limited() -> Message:
+        nonlocal n_bytes
+        message = await receive()
+        n_bytes += len(message.get("body", b""))
+        if n_bytes > LIMIT:
+            raise HTTPException(413, f"The body is too long; at most {LIMIT} bytes are allowed.")
+        return message
+
+    return limited
+
+
+def _equal(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs on this machine reach an address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def own_names(host: str) -> set[str]:
+    """The names under which callers may address the server."""
+    names = {"localhost", "127.0.0.1", "::1", host.lower()}
+    return names if is_loopback(host) else names | {socket.gethostname().lower()}
+
+
+def user_secret() -> bytes:
+    """A secret that only this user can read, made at first use; where none can be kept, one for this run."""
+    home = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_STATE_HOME")
+    file = Path(home or Path.home() / ".local" / "state") / "cobras" / "secret"
+    fresh = secrets.token_bytes(32)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            new = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(new, "wb") as stream:
+                stream.write(fresh)
+            return fresh
+        except FileExistsError:
+            kept = file.read_bytes()
+            return kept if len(kept) == len(fresh) else fresh
+    except (OSError, RuntimeError):
+        return fresh

@@ -1,0 +1,138 @@
+"""The result as one page that needs nothing else: clusters, map, answers and settings, all text escaped."""
+
+from __future__ import annotations
+
+import base64
+import time
+from html import escape
+
+import numpy as np
+
+from cobras import __version__
+from cobras.types import FloatArray, LabelArray
+from cobras.web import models
+from cobras.web.exports import File
+from cobras.web.question import progress_model
+from cobras.web.room import Room
+from cobras.web.view import View
+
+N_SHOWN = 8  # members of a cluster on the page, typical and unusual each
+N_DOTS = 5_000  # points on the map, evenly spaced
+SIZE = 640  # side of the map
+# The colours of the page: the first six are Okabe and Ito's; the numbers say the rest.
+PALETTE = ("0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "7a28d8", "5e2f10", "251a86", "d6114a")
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; } td, th { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }
+figure { display: inline-block; margin: 0 .8rem .8rem 0; max-width: 14rem; font-size: 13px; vertical-align: top; }
+figure img { width: 64px; image-rendering: pixelated; display: block; border: 1px solid #ccc; }
+.chip { display: inline-block; width: .8em; height: .8em; border-radius: 50%; margin-right: .4em; }
+.quiet { color: #666; } svg { max-width: 100%; height: auto; border: 1px solid #ddd; }
+"""
+
+
+def report_file(room: Room, view: View, stem: str) -> File:
+    """The report of a view."""
+    pages = room.pages.pages(view, N_SHOWN)
+    progress = progress_model(view)
+    title = f"{room.name}: {_counted(len(pages), 'cluster')}"
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8>",
+        "<meta name=viewport content='width=device-width'>",
+        f"<title>{escape(title)}</title><style>{STYLE}</style>",
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{_counted(progress.n_items, 'item')}, {_counted(progress.n_answers, 'answer')}, "
+        f"{len(progress.unsatisfied)} of them not satisfied, {progress.n_set_aside} set aside. "
+        f"{escape(progress.reason)}</p>",
+        "<h2>Map</h2>",
+        map_svg(room.atlas.coordinates, view.labels, view.points[-1].colours if view.points else (0,)),
+        "<h2>Clusters</h2>",
+        *(_cluster(room, page) for page in pages),
+        "<h2>Answers</h2>",
+        _answers(room, view),
+        "<h2>Settings</h2>",
+        _settings(room, view),
+        "</html>",
+    ]
+    return File(f"{stem}-report.html", "text/html; charset=utf-8", "\n".join(parts).encode())
+
+
+def map_svg(coordinates: FloatArray, labels: LabelArray, colours: tuple[int, ...]) -> str:
+    """The map as a drawing, with the number of each cluster where most of it lies."""
+    chosen = np.arange(0, len(labels), max(1, -(-len(labels) // N_DOTS)))
+    x, y = SIZE * coordinates[:, 0], SIZE * (1 - coordinates[:, 1])
+    dots = []
+    for number, colour in enumerate(colours):
+        rows = chosen[labels[chosen] == number]
+        path = "".join(f"M{x[i]:.1f} {y[i]:.1f}h0" for i in rows)
+        dots.append(f"<path d='{path}' stroke='{_colour(colour)}'/>")
+    numbers = []
+    for number in range(len(colours)):
+        rows = np.flatnonzero(labels == number)
+        at = f"x='{np.median(x[rows]):.1f}' y='{np.median(y[rows]):.1f}'"
+        numbers.append(f"<text {at}>{number + 1}</text>")
+    return (
+        f"<svg viewBox='-10 -10 {SIZE + 20} {SIZE + 20}' width='{SIZE}' role='img' aria-label='Map of all items'>"
+        f"<g stroke-width='4' stroke-linecap='round' stroke-opacity='.7' fill='none'>{''.join(dots)}</g>"
+        "<g font-family='sans-serif' font-size='18' font-weight='bold' text-anchor='middle' stroke='#fff' "
+        f"stroke-width='3' paint-order='stroke'>{''.join(numbers)}</g></svg>"
+    )
+
+
+def _cluster(room: Room, page: models.Cluster) -> str:
+    name = page.name or page.suggestion
+    marks = [word for word, on in (("pure", page.pure), ("complete", page.complete)) if on]
+    told = ", ".join([_counted(page.size, "item"), f"{100 * page.share:.1f} %", *marks])
+    rows = [("typical", page.representatives), ("unusual", page.unusual)]
+    figures = "".join(
+        f"<p class=quiet>{word}</p>{''.join(_figure(room, item) for item in items)}"
+        for word, items in rows
+        if items
+    )
+    chip = f"<span class=chip style='background:{_colour(page.colour)}'></span>"
+    heading = f"{chip}{page.number + 1}{' · ' + escape(name) if name else ''}"
+    return f"<section><h3>{heading}</h3><p>{told}</p>{figures}</section>"
+
+
+def _figure(room: Room, item: models.Thumbnail) -> str:
+    picture = room.cards.picture(item.i, "small") if item.image else None
+    image = ""
+    if picture is not None:
+        data = base64.b64encode(picture[0]).decode()
+        image = f"<img alt='' src='data:{picture[1]};base64,{data}'>"
+    return f"<figure>{image}<figcaption><b>{escape(item.id)}</b> {escape(item.text)}</figcaption></figure>"
+
+
+def _answers(room: Room, view: View) -> str:
+    lines = [
+        f"<tr><td>{record.index + 1}<td>{_brief(record.left)}<td>{_brief(record.right)}"
+        f"<td>{record.answer}<td>{'' if record.satisfied else 'not satisfied'}"
+        f"{'' if record.in_force else 'not in force'}"
+        for record in room.teller.records(view, view.records)
+    ]
+    return f"<table><tr><th>#<th>item<th>item<th>answer<th>{''.join(lines)}</table>"
+
+
+def _brief(item: models.Thumbnail) -> str:
+    return f"{escape(item.id)} <span class=quiet>{escape(item.text)}</span>"
+
+
+def _settings(room: Room, view: View) -> str:
+    told = {
+        "data": room.name,
+        "session": room.session_file,
+        **{name: value for name, value in view.parameters.items() if value is not None},
+        "made": time.strftime("%Y-%m-%d %H:%M"),
+        "cobras": __version__,
+    }
+    lines = [f"<tr><th>{escape(str(name))}<td>{escape(str(value))}" for name, value in told.items()]
+    notes = "".join(f"<li>{escape(note)}" for note in room.dataset.notes)
+    return f"<table>{''.join(lines)}</table><ul>{notes}</ul>"
+
+
+def _colour(index: int) -> str:
+    return f"#{PALETTE[index % len(PALETTE)]}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

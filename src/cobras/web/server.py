@@ -1,0 +1,225 @@
+"""From a data set and a session file to a running server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import hashlib
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from cobras.data import Dataset
+from cobras.exceptions import InvalidDataError
+from cobras.session import Session
+from cobras.web.app import make_app
+from cobras.web.atlas import Atlas
+from cobras.web.cards import Cards
+from cobras.web.events import Events
+from cobras.web.guard import Guard, is_loopback
+from cobras.web.live import Live
+from cobras.web.question import progress_model
+from cobras.web.room import KEYS, Room
+
+SWITCH = 0.001  # seconds after which a thread that computes lets another one have its turn
+SOON = 1.5  # seconds in which most sessions are open; errors until then end the program before the page opens
+
+
+class WebServer:
+    """One session on one port.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    begin : callable
+        Opens the session; runs in the thread that will own it.
+    file : Path
+        The session file.
+    name : str
+        What the data is called on the page.
+    host : str
+        The address to listen on.
+    port : int, optional
+        The port; by default one that is free, the same again for the same session file where possible.
+    blind : bool
+        Whether the page keeps the algorithm's guess to itself.
+    keys : dict, optional
+        Keys that differ from the usual ones, by action.
+    refine : bool
+        Whether the map is refined by t-SNE.
+
+    Raises
+    ------
+    CobrasError
+        In one sentence, when the port is in use or the session cannot be opened.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        begin: Callable[[], Session],
+        file: Path,
+        name: str,
+        *,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        blind: bool = True,
+        keys: dict[str, list[str]] | None = None,
+        refine: bool = True,
+    ) -> None:
+        self.host, self.token = host, secrets.token_urlsafe(24)
+        self._socket = listen(host, port, file)
+        self.port = int(self._socket.getsockname()[1])
+        events = Events()
+        self.live = Live(len(dataset), begin, events)
+        atlas = Atlas(dataset.X, self._map_changed, refine)
+        cards = Cards(dataset, self.live.run)
+        self.room = Room(
+            dataset, self.live, atlas, events, cards, name, file.name, blind, keys={**KEYS, **(keys or {})}
+        )
+        app = Guard(make_app(self.room), host=host, token=self.token, session=file)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=2,
+        )
+        self._server = _Uvicorn(config, events)
+
+    @property
+    def address(self) -> str:
+        """Where the page is, with its token."""
+        host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
+        host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        return f"http://{host}:{self.port}/?token={self.token}"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only programs on this machine reach it."""
+        return is_loopback(self.host)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many answers were given, and how many clusters there are."""
+        progress = progress_model(self.live.view)
+        return progress.n_answers, progress.n_clusters
+
+    def run(self, ready: Callable[[], None]) -> bool:
+        """Serve until a signal ends it; `ready` is called when the address can be opened.
+
+        False if something is still being computed in the end: the program is then to end without waiting for it.
+        """
+        # The event loop is not to wait 5 ms for each thread that computes.
+        sys.setswitchinterval(SWITCH)
+        try:
+            with contextlib.suppress(TimeoutError):
+                self.live.opened.result(timeout=SOON)
+            self.live.opened.add_done_callback(self._end_if_failed)
+            asyncio.run(self._serve(ready))
+            if self.live.opened.done():
+                self.live.opened.result()
+        finally:
+            quiet = self.close()
+        return quiet
+
+    async def _serve(self, ready: Callable[[], None]) -> None:
+        async def when_started() -> None:
+            while not self._server.started:
+                await asyncio.sleep(0.005)
+            ready()
+
+        waiting = asyncio.create_task(when_started())
+        await self._server.serve(sockets=[self._socket])
+        waiting.cancel()
+
+    def _end_if_failed(self, opened: object) -> None:
+        if self.live.opened.exception() is not None:
+            self._server.stop()
+
+    def _map_changed(self) -> None:
+        self.live.map_version += 1
+        atlas = self.room.atlas
+        state = {"version": self.live.map_version, "layout": atlas.layout, "pending": atlas.pending}
+        self.room.events.from_thread("map", state)
+
+    def stop(self) -> None:
+        """End `run`, from any thread."""
+        self._server.stop()
+
+    def close(self) -> bool:
+        """Let go of the port, the map and the session file; False if something is still being computed."""
+        self._socket.close()
+        self.room.atlas.close()
+        return self.live.close(wait=2)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Ends by a signal without raising it again: Ctrl-C is how a server is meant to end."""
+
+    def __init__(self, config: uvicorn.Config, events: Events) -> None:
+        super().__init__(config)
+        self._events = events
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._events.close()  # else the streams would keep it from ending
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        try:
+            before = {name: signal.signal(getattr(signal, name), self.handle_exit) for name in names}
+        except ValueError:  # not in the main thread: signals are somebody else's
+            before = {}
+        try:
+            yield
+        finally:
+            for name, handler in before.items():
+                signal.signal(getattr(signal, name), handler)
+
+
+def listen(host: str, port: int | None, file: Path) -> socket.socket:
+    """A socket on the port, or on one that is free: if possible always the same one for a session file."""
+    usual = 49152 + int(hashlib.sha256(str(file.absolute()).encode()).hexdigest(), 16) % 16000
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in (usual, 0) if port is None else (port,):
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio asks, for TCP_NODELAY
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind((host, candidate))
+            found.listen(128)
+        except OSError as error:
+            found.close()
+            if candidate != usual or port is not None:
+                raise _cannot_listen(host, candidate, error) from error
+        except OverflowError as error:
+            found.close()
+            raise InvalidDataError(f"A port is a number from 0 to 65535, not {port}.") from error
+        else:
+            return found
+    raise AssertionError("the last candidate is bound or refused")
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> InvalidDataError:
+    if error.errno == errno.EADDRINUSE:
+        return InvalidDataError(f"Port {port} is in use. Leave --port out, or choose another.")
+    if error.errno == errno.EACCES:
+        return InvalidDataError(f"Port {port} may not be used by you. Choose one above 1023.")
+    return InvalidDataError(f"Cannot listen on {host}: {error.strerror or error}.")

@@ -1,0 +1,70 @@
+/** Making elements. Text becomes text nodes, never markup, so that what stands in a cell is only ever shown. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @typedef {Node | string | number | null | undefined | false} Child
+ */
+
+/**
+ * Make an element: `el("button", {class: "quiet", onclick: go}, "Go")`.
+ *
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes] functions named on... are listeners, true and false set and leave out
+ * @param {...(Child | Child[])} children
+ * @returns {any}
+ */
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/**
+ * The same for a part of a drawing.
+ *
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {any}
+ */
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** @param {string} id @returns {any} */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`The page has no element #${id}.`);
+  return found;
+}
+
+/** A count with its noun: `counted(2, "answer")` is "2 answers".
+ * @param {number} n @param {string} noun */
+export function counted(n, noun) {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/** @param {number} share */
+export function percent(share) {
+  // 99.96 % must not read as 100 %: that would say that nothing moved.
+  const text = (100 * share).toFixed(share > 0.9 && share < 1 ? 1 : 0);
+  return `${share < 1 && Number(text) === 100 ? "99.9" : text} %`;
+}
+
+/** Run after the browser has painted what was just changed. @param {() => void} work */
+export function afterPaint(work) {
+  requestAnimationFrame(() => setTimeout(work));
+}
+
+/** @param {any} element @param {Record<string, any>} attributes @param {(Child | Child[])[]} children */
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, String(value));
+  }
+  for (const child of children.flat()) {
+    if (child instanceof Node) element.append(child);
+    else if (child !== null && child !== undefined && child !== false) element.append(String(child));
+  }
+  return element;
+}

@@ -1,0 +1,112 @@
+/** Where things are on the map: the point under the pointer, the points in a lasso, the place of a number. */
+
+const CELLS = 64; // per axis, of the grid in which a near point is looked for
+const BLOCKS = 24; // per axis, of the grid in which the thickest part of a cluster is looked for
+
+export class Nearest {
+  /** @param {Float32Array} xy x and y of every row, in [0, 1] */
+  constructor(xy) {
+    this.xy = xy;
+    const n = xy.length / 2;
+    const cell = new Uint16Array(n);
+    this.first = new Uint32Array(CELLS * CELLS + 1);
+    for (let row = 0; row < n; row++) {
+      cell[row] = index(xy[2 * row], CELLS) + CELLS * index(xy[2 * row + 1], CELLS);
+      this.first[cell[row] + 1] += 1;
+    }
+    for (let k = 0; k < CELLS * CELLS; k++) this.first[k + 1] += this.first[k];
+    const next = this.first.slice();
+    this.rows = new Uint32Array(n);
+    for (let row = 0; row < n; row++) this.rows[next[cell[row]]++] = row;
+  }
+
+  /**
+   * The row nearest to a place, at most so far away, or null.
+   *
+   * @param {number} x
+   * @param {number} y
+   * @param {number} reachX half the width of the ellipse that counts as near, in map units
+   * @param {number} reachY
+   */
+  find(x, y, reachX, reachY) {
+    let best = null;
+    let least = 1;
+    for (let row = index(y - reachY, CELLS); row <= index(y + reachY, CELLS); row++) {
+      for (let column = index(x - reachX, CELLS); column <= index(x + reachX, CELLS); column++) {
+        const cell = column + CELLS * row;
+        for (let k = this.first[cell]; k < this.first[cell + 1]; k++) {
+          const candidate = this.rows[k];
+          const away =
+            ((this.xy[2 * candidate] - x) / reachX) ** 2 + ((this.xy[2 * candidate + 1] - y) / reachY) ** 2;
+          if (away < least) [best, least] = [candidate, away];
+        }
+      }
+    }
+    return best;
+  }
+}
+
+/**
+ * The rows inside a polygon, by the parity of crossings.
+ *
+ * @param {Float32Array} xy
+ * @param {[number, number][]} corners
+ */
+export function rowsInside(xy, corners) {
+  const rows = [];
+  for (let row = 0; row < xy.length / 2; row++) {
+    const [x, y] = [xy[2 * row], xy[2 * row + 1]];
+    let inside = false;
+    for (let k = 0, j = corners.length - 1; k < corners.length; j = k++) {
+      const [[x1, y1], [x2, y2]] = [corners[k], corners[j]];
+      if (y1 > y !== y2 > y && x < ((x2 - x1) * (y - y1)) / (y2 - y1) + x1) inside = !inside;
+    }
+    if (inside) rows.push(row);
+  }
+  return Int32Array.from(rows);
+}
+
+/**
+ * For each cluster the row on which its number stands: in the thickest part, so that it lies on the cluster even
+ * where that has several islands.
+ *
+ * @param {Float32Array} xy
+ * @param {ArrayLike<number>} labels
+ * @param {number} n_clusters
+ */
+export function anchors(xy, labels, n_clusters) {
+  const n = labels.length;
+  const blocks = BLOCKS * BLOCKS;
+  const count = new Uint32Array(n_clusters * blocks);
+  const block = new Uint32Array(n);
+  for (let row = 0; row < n; row++) {
+    block[row] = labels[row] * blocks + index(xy[2 * row], BLOCKS) + BLOCKS * index(xy[2 * row + 1], BLOCKS);
+    count[block[row]] += 1;
+  }
+  const thickest = new Uint32Array(n_clusters);
+  for (let k = 0; k < n_clusters; k++) {
+    thickest[k] = k * blocks;
+    for (let b = k * blocks; b < (k + 1) * blocks; b++) if (count[b] > count[thickest[k]]) thickest[k] = b;
+  }
+  const sums = new Float64Array(2 * n_clusters);
+  for (let row = 0; row < n; row++) {
+    if (block[row] !== thickest[labels[row]]) continue;
+    sums[2 * labels[row]] += xy[2 * row];
+    sums[2 * labels[row] + 1] += xy[2 * row + 1];
+  }
+  const rows = new Int32Array(n_clusters).fill(-1);
+  const least = new Float64Array(n_clusters).fill(Infinity);
+  for (let row = 0; row < n; row++) {
+    const k = labels[row];
+    if (block[row] !== thickest[k]) continue;
+    const size = count[thickest[k]];
+    const away = Math.hypot(xy[2 * row] - sums[2 * k] / size, xy[2 * row + 1] - sums[2 * k + 1] / size);
+    if (away < least[k]) [rows[k], least[k]] = [row, away];
+  }
+  return rows;
+}
+
+/** @param {number} value @param {number} n */
+function index(value, n) {
+  return Math.max(0, Math.min(n - 1, Math.floor(value * n)));
+}

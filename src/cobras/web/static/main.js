@@ -1,0 +1,89 @@
+/** The page: every part is started once, then the parts follow the signals of state.js. */
+
+import { startClusters, toggleFocus } from "./clusters.js";
+import { byId, counted } from "./dom.js";
+import { startExport } from "./export.js";
+import { showHistory, startHistory } from "./history.js";
+import { startItems } from "./items.js";
+import { startKeys, toggleLegend } from "./keys.js";
+import { MapView } from "./map.js";
+import { startPeek } from "./peek.js";
+import { startPointer } from "./pointer.js";
+import { startProgress } from "./progress.js";
+import { startQuestion, tell } from "./question.js";
+import { focus, labels, opened, past, question, settings } from "./state.js";
+import { busy, change, start } from "./sync.js";
+import { isLargeMap, setLargeMap, showTab, startTabs } from "./tabs.js";
+import { startTimeline } from "./timeline.js";
+
+const undo = () => question.value?.can_undo && change("undo", {});
+const redo = () => question.value?.can_redo && change("redo", {});
+
+startQuestion();
+startProgress();
+startTabs();
+const map = new MapView();
+startPointer(map);
+startPeek(map);
+startTimeline();
+startClusters();
+startItems();
+startHistory();
+startExport();
+startKeys({
+  same: () => tell("same"),
+  different: () => tell("different"),
+  unsure: () => tell("unsure"),
+  undo,
+  redo,
+  history: () => showHistory("all"),
+  map: toggleMap,
+  help: toggleLegend,
+  cluster: (event) => lookAt(Number(event.key)),
+  escape,
+});
+
+byId("undo").addEventListener("click", undo);
+byId("redo").addEventListener("click", redo);
+byId("help").addEventListener("click", toggleLegend);
+byId("large").addEventListener("click", toggleMap);
+
+settings.on((value) => {
+  if (!value) return;
+  document.title = `${value.name} · cobras`;
+  byId("dataset").textContent = `${value.name} · ${counted(value.n_items, "item")}`;
+});
+
+const showUndo = () => {
+  byId("undo").setAttribute("aria-disabled", String(!question.value?.can_undo || busy.value));
+  byId("redo").setAttribute("aria-disabled", String(!question.value?.can_redo || busy.value));
+};
+question.on(showUndo);
+busy.on(showUndo);
+
+start();
+
+function toggleMap() {
+  setLargeMap(!isLargeMap());
+  if (isLargeMap()) byId("map-frame").focus({ preventScroll: true });
+}
+
+/** @param {number} number */
+function lookAt(number) {
+  const colour = labels.value?.colours[number];
+  if (colour === undefined) return;
+  if (!isLargeMap()) showTab("clusters");
+  toggleFocus(colour);
+}
+
+/** Leave the innermost thing: a text box, an item, a menu, what is looked at. */
+function escape() {
+  const active = document.activeElement;
+  if (byId("legend").open) byId("legend").close();
+  else if (byId("export").open) byId("export").open = false;
+  else if (active instanceof HTMLInputElement && active.type !== "range") active.blur();
+  else if (opened.value !== null) opened.set(null);
+  else if (focus.value) focus.set(null);
+  else if (past.value !== null) byId("past-now").click();
+  else setLargeMap(false);
+}

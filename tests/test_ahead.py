@@ -1,0 +1,81 @@
+"""Thinking ahead changes nothing, and leaves nothing for the answer to split."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cobras import Session
+from cobras.ahead import branches
+from cobras.spaces.euclidean import EuclideanSpace
+
+answers = st.lists(st.sampled_from([True, False, None, "undo", "revise", "mark", "constraint"]), max_size=25)
+
+
+def do(session: Session, step: object) -> None:
+    pair = session.ask()
+    if step == "undo" and session.n_answers:
+        session.undo()
+    elif step == "revise" and session.history:
+        record = session.history[len(session.history) // 2]
+        session.revise(record.index, None)
+    elif step == "mark":
+        session.mark(0, pure=True)
+    elif step == "constraint" and session.set_aside:
+        session.add_constraint(*session.set_aside[0], False)
+    elif (step is None or isinstance(step, bool)) and pair is not None:
+        session.tell(step, pair)
+
+
+@given(seed=st.integers(0, 50), steps=answers)
+def test_a_session_that_thinks_ahead_is_one_that_does_not(seed: int, steps: list[object]) -> None:
+    X = np.random.default_rng(seed).normal(size=(50, 2))
+    plain, ahead = Session(X, random_state=seed), Session(X, random_state=seed)
+    for step in steps:
+        for think in branches(ahead):
+            think()
+        do(plain, step)
+        do(ahead, step)
+        assert plain.ask() == ahead.ask()
+        np.testing.assert_array_equal(plain.labels_, ahead.labels_)
+        assert [(r.pair, r.answer, r.in_force) for r in plain.history] == [
+            (r.pair, r.answer, r.in_force) for r in ahead.history
+        ]
+
+
+@given(seed=st.integers(0, 50), given_answers=st.lists(st.booleans(), max_size=20))
+def test_after_thinking_ahead_an_answer_needs_no_further_split(seed: int, given_answers: list[bool]) -> None:
+    X = np.random.default_rng(seed).normal(size=(50, 2))
+    session = Session(X, random_state=seed)
+    assert isinstance(session.space, EuclideanSpace)
+    for answer in given_answers:
+        for think in branches(session):
+            think()
+        if (pair := session.ask()) is None:
+            break
+        n_splits = len(session.space._splits)
+        session.tell(answer, pair)
+        assert len(session.space._splits) == n_splits
+
+
+def test_thinking_ahead_in_another_thread_while_answers_come() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    plain, ahead = Session(X, random_state=0), Session(X, random_state=0)
+    threads = []
+    for k in range(60):
+        pair = plain.ask()
+        assert pair == ahead.ask()
+        for think in branches(ahead):
+            threads.append(threading.Thread(target=think))
+            threads[-1].start()
+        plain.tell(k % 3 == 0, pair)
+        ahead.tell(k % 3 == 0, pair)
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(plain.labels_, ahead.labels_)
+    ahead.undo()
+    ahead.redo()
+    assert plain.ask() == ahead.ask()

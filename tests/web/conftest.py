@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the secret of the tests out of the user's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+        yield
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "flowers.cobras"

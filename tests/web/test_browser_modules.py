@@ -1,0 +1,95 @@
+"""Modules of the page against brute force, in the browser that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.web.browser import chromium, tab
+from tests.web.serving import flowers, serving
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    folder: Path = tmp_path_factory.mktemp("modules")
+    found: Browser
+    with (
+        chromium() as found,
+        serving(flowers(folder), folder / "flowers.cobras") as client,
+        tab(found, client.server.address) as page,
+    ):
+        yield page
+
+
+def call(page: Page, module: str, body: str, *given: Any) -> Any:
+    """What `body` gives, with the module as `m` and the rest as `g`."""
+    script = f"async (g) => {{ const m = await import('/static/{module}.js'); {body} }}"
+    return page.evaluate(script, list(given))
+
+
+def test_nearest_is_nearest(page: Page) -> None:
+    rng = np.random.default_rng(0)
+    xy = rng.random((500, 2)).astype(np.float32)
+    places = (rng.random((60, 2)) * 1.2 - 0.1).tolist()
+    body = "const n = new m.Nearest(new Float32Array(g[0])); return g[1].map(([x, y]) => n.find(x, y, g[2], g[3]));"
+    for reach in ((0.02, 0.05), (0.3, 0.1)):
+        found = call(page, "geometry", body, xy.ravel().tolist(), places, *reach)
+        for place, row in zip(places, found, strict=True):
+            away = (((xy.astype(float) - place) / reach) ** 2).sum(axis=1)
+            assert row == (int(away.argmin()) if away.min() < 1 else None)
+
+
+def test_lasso_holds_what_lies_inside(page: Page) -> None:
+    """A triangle, by the side of each edge on which a point lies."""
+    rng = np.random.default_rng(1)
+    xy = rng.random((400, 2)).astype(np.float32)
+    corners = np.array([[0.1, 0.2], [0.9, 0.3], [0.4, 0.95]])
+    body = "return [...m.rowsInside(new Float32Array(g[0]), g[1])];"
+    found = call(page, "geometry", body, xy.ravel().tolist(), corners.tolist())
+    edges = np.roll(corners, -1, axis=0) - corners
+    away = xy[:, None, :].astype(float) - corners
+    inside = (edges[:, 0] * away[:, :, 1] - edges[:, 1] * away[:, :, 0] > 0).all(axis=1)
+    assert found == np.flatnonzero(inside).tolist()
+
+
+def test_a_number_stands_on_its_own_cluster(page: Page) -> None:
+    rng = np.random.default_rng(2)
+    xy, labels = rng.random((300, 2)), rng.integers(0, 7, 300)
+    body = "return [...m.anchors(new Float32Array(g[0]), g[1], 7)];"
+    rows = call(page, "geometry", body, xy.ravel().tolist(), labels.tolist())
+    assert labels[rows].tolist() == list(range(7))
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (["0.1", "0.2"], ["0.1", "0.2"]),
+        (["1234567", "3"], ["1,234,567", "3"]),
+        (["1999", "2001"], ["1999", "2001"]),
+        (["0.123456789", "0.123456999"], ["0.1234568", "0.123457"]),
+        (["5", None], ["5", None]),
+        (["red", "5"], ["red", "5"]),
+        (["1e-9", "2"], ["1.000e-9", "2"]),
+        (["90000000000000001", "1"], ["90000000000000001", "1"]),
+        (["007", "8"], ["007", "8"]),
+        (["", "4"], ["", "4"]),
+    ],
+)
+def test_numbers_are_told_apart(page: Page, given: list[str | None], shown: list[str | None]) -> None:
+    assert call(page, "card-table", "return m.formatPair(...g);", *given) == shown
+
+
+def test_colours_mix_from_one_to_the_other(page: Page) -> None:
+    assert call(page, "points", "return m.mix(0xff112233, 0xffaabbcc, 0);") == 0xFF112233
+    assert call(page, "points", "return m.mix(0xff112233, 0xffaabbcc, 256);") == 0xFFAABBCC
+    assert call(page, "points", "return m.mix(0xff000000, 0xffffffff, 128);") == 0xFF7F7F7F
+
+
+def test_every_colour_of_the_palette_differs(page: Page) -> None:
+    colours = call(page, "palette", "return Array.from({length: 30}, (_, k) => m.colourOf(k));")
+    assert len(set(colours)) == 30

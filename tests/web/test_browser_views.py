@@ -1,0 +1,290 @@
+"""What the page shows: the map, the four kinds of cards, a phone, and data that tries to be a program."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from cobras.data import Dataset, Series, Text, load_demo, read_dataset
+from cobras.data.dataset import Card
+from tests.web.browser import chromium, expect_answers, open_pair, press, tab, watched
+from tests.web.serving import flowers, serving
+
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+SCRIPT = "<script>window.hacked=1</script>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@contextlib.contextmanager
+def shown(browser: Browser, data: Dataset, folder: Path, **options: object) -> Iterator[Page]:
+    with (
+        serving(data, folder / "data.cobras") as client,
+        tab(browser, client.server.address, **options) as page,
+    ):
+        yield page
+
+
+def made(cards: list[Card]) -> Dataset:
+    """A data set with these cards, whose features are two groups."""
+    n = len(cards)
+    X = np.random.default_rng(0).normal(size=(n, 2)) + 9 * (np.arange(n) % 2)[:, None]
+    frame = pl.DataFrame({"id": range(n)})
+    return Dataset(X, np.arange(n), ("x", "y"), frame, None, cards.__getitem__, recipe={"kind": "made"})
+
+
+def inked(page: Page) -> int:
+    """How many pixels of the map are not paper."""
+    return page.evaluate(
+        "() => { const c = document.querySelector('#points');"
+        "const p = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);"
+        "return p.filter((v) => v !== p[0]).length; }"
+    )
+
+
+def test_map(browser: Browser, tmp_path: Path) -> None:
+    """Points are drawn; a lasso lists its items and greys the rest, which stay; pointing at one shows it."""
+    data = flowers(tmp_path)
+    with shown(browser, data, tmp_path) as page:
+        for _ in range(8):
+            i, j = open_pair(page)
+            press(page, "s" if data.labels[i] == data.labels[j] else "d")
+        expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 3 clusters")
+        page.wait_for_timeout(400)  # until the colours have faded over
+        before = inked(page)
+        assert before > 1000
+        box = page.locator("#map-frame").bounding_box()
+        left, top, right, bottom = (
+            box["x"],
+            box["y"],
+            box["x"] + box["width"] - 1,
+            box["y"] + box["height"] - 1,
+        )
+        middle = (left + right) / 2
+        page.locator("#lasso-tool").click()
+        page.mouse.move(left, top + 50)
+        page.mouse.down()
+        for x, y in ((middle, top + 50), (middle, bottom), (left, bottom)):
+            page.mouse.move(x, y, steps=4)
+        page.mouse.up()
+        chip = page.locator("#drop-focus")
+        expect(chip).to_contain_text("in the lasso")
+        inside = int(chip.inner_text().split()[0])
+        assert 0 < inside < len(data)
+        expect(page.locator("#item-rows tr")).to_have_count(min(50, inside))
+        page.wait_for_timeout(400)
+        assert inked(page) == before
+        page.keyboard.press("Escape")
+        expect(chip).to_be_hidden()
+        page.locator("#item-rows tr").first.locator("button").click()
+        expect(page.locator("#open-card")).to_contain_text(str(data.ids[0]))
+        page.keyboard.press("1")
+        expect(page.locator("#cluster-list .looked-at")).to_have_attribute("data-cluster", "1")
+        page.keyboard.press("1")
+        expect(page.locator("#cluster-list .looked-at")).to_have_count(0)
+        page.keyboard.press("m")
+        assert page.locator("#map-frame").bounding_box()["height"] > box["height"]
+
+
+def test_looking_back(browser: Browser, tmp_path: Path) -> None:
+    data = flowers(tmp_path)
+    with shown(browser, data, tmp_path) as page:
+        for _ in range(8):
+            i, j = open_pair(page)
+            press(page, "s" if data.labels[i] == data.labels[j] else "d")
+        slider = page.locator("#past")
+        slider.fill("0")
+        expect(page.locator("#past-words")).to_have_text("After 0 answers")
+        expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 1 cluster")
+        page.locator("#past-now").click()
+        expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 3 clusters")
+        page.locator("#tab-progress").click()
+        expect(page.locator("#course svg").first).to_have_attribute(
+            "aria-label", "Clusters: 1 at first, 3 now"
+        )
+
+
+def test_pictures(browser: Browser, tmp_path: Path) -> None:
+    with shown(browser, load_demo(), tmp_path) as page:
+        pictures = page.locator("#cards img")
+        expect(pictures).to_have_count(2)
+        for picture in pictures.all():
+            assert picture.evaluate("image => image.naturalWidth") == 8
+            assert picture.evaluate("image => getComputedStyle(image).imageRendering") == "pixelated"
+        assert page.locator("#cluster-list .thumb img:visible").count() == 10
+
+
+def test_texts(browser: Browser, tmp_path: Path) -> None:
+    texts = [f"The quick brown fox {k} jumps over the lazy dog." for k in range(40)]
+    with shown(browser, made([Text(text) for text in texts]), tmp_path) as page:
+        i, j = open_pair(page)
+        assert page.locator("#cards .prose").all_inner_texts() == [texts[i], texts[j]]
+        assert page.locator("#cards mark").all_inner_texts() == [str(i), str(j)]
+
+
+def test_series(browser: Browser, tmp_path: Path) -> None:
+    waves = np.sin(np.linspace(0, 9, 200) + np.arange(40)[:, None])
+    waves[:, 50:60] = np.nan
+    with shown(browser, made([Series(wave[None]) for wave in waves]), tmp_path) as page:
+        drawings = page.locator("#cards .drawing svg")
+        expect(drawings).to_have_count(2)
+        assert page.locator("#cards .series-line").count() == 2
+        page.get_by_text("Both in one drawing").click()
+        assert page.locator("#cards .series-line").count() == 4
+
+
+def test_data_that_tries_to_be_a_program(browser: Browser, tmp_path: Path) -> None:
+    """Markup in names, cells and column names is shown as it stands, everywhere."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "id": [f"{HOSTILE}{k}" for k in range(40)],
+        f"<b>{HOSTILE}": rng.normal(size=40) + 9 * (np.arange(40) % 2),
+        "other": [f"{SCRIPT}{k}" for k in range(40)],
+    }
+    pl.DataFrame(columns).write_csv(tmp_path / "bad.csv")
+    with shown(browser, read_dataset(tmp_path / "bad.csv", id="id"), tmp_path) as page:
+        i, j = open_pair(page)
+        cells = page.locator("#cards td").all_inner_texts()
+        assert f"{SCRIPT}{i}" in cells
+        assert f"{SCRIPT}{j}" in cells
+        expect(page.locator("#cards")).to_contain_text(f"<b>{HOSTILE}")
+        name = page.get_by_label("Name of cluster 0")
+        name.fill(HOSTILE)
+        name.press("Enter")
+        press(page, "d")
+        for opened in ("items", "history", "progress", "clusters"):
+            page.locator(f"#tab-{opened}").click()
+            page.wait_for_timeout(100)
+        page.locator("#tab-items").click()
+        page.locator("#item-rows tr").first.locator("button").click()
+        expect(page.locator("#open-card")).to_contain_text(HOSTILE)
+        assert page.locator('main script, main img[src="x"], main b img').count() == 0
+        assert page.evaluate("window.hacked") is None
+
+
+def test_a_page_of_another_origin(browser: Browser, tmp_path: Path) -> None:
+    """It can neither read nor answer nor frame, though the browser holds the cookie and both are on 127.0.0.1."""
+    data = flowers(tmp_path)
+    with serving(data, tmp_path / "flowers.cobras") as client, other_site() as other:
+        server = f"http://127.0.0.1:{client.server.port}"
+        context = browser.new_context()
+        with watched(context) as page:
+            page.goto(client.server.address)
+            expect_answers(page, 0)
+            before = client.look("question")["versions"]
+            pair = client.look("question")["pair"]
+            # The browser reports what it blocks on the console; that is the point.
+            with watched(context, "CORS|blocked|403|ERR_|refused|Refused|Framing") as enemy:
+                enemy.goto(other)
+                for path in ("question", "history", "labels", "settings", "export?format=csv"):
+                    for credentials in ("include", "omit"):
+                        assert enemy.evaluate(READ, [f"{server}/api/{path}", credentials]) == "unreadable"
+                body = {**pair, "answer": "same"}
+                for kind in ("text/plain", "application/json"):
+                    enemy.evaluate(WRITE, [f"{server}/api/tell", body, kind])
+                enemy.evaluate(FORM, [f"{server}/api/undo"])
+                enemy.evaluate(FRAME, server)
+                enemy.wait_for_timeout(300)
+                for frame in enemy.frames[1:]:
+                    assert frame.locator("#cards").count() == 0
+            assert client.look("question")["versions"] == before
+            assert client.look("question")["progress"]["n_answers"] == 0
+        context.close()
+
+
+READ = """async ([address, credentials]) => {
+  try { return (await (await fetch(address, { credentials })).text()); } catch { return "unreadable"; }
+}"""
+WRITE = """async ([address, body, kind]) => {
+  for (const mode of ["cors", "no-cors"]) {
+    const headers = { "Content-Type": kind };
+    try {
+      await fetch(address, { method: "POST", mode, credentials: "include", headers, body: JSON.stringify(body) });
+    } catch {}
+  }
+}"""
+FORM = """([address]) => {
+  const form = document.createElement("form");
+  Object.assign(form, { action: address, method: "post", enctype: "text/plain", target: "sink" });
+  const field = Object.assign(document.createElement("input"), { name: '{"revision": null, "x": "', value: '"}' });
+  form.append(field);
+  const sink = Object.assign(document.createElement("iframe"), { name: "sink" });
+  document.body.append(sink, form);
+  form.submit();
+}"""
+FRAME = """(address) => {
+  document.body.append(Object.assign(document.createElement("iframe"), { src: address }));
+}"""
+
+
+@contextlib.contextmanager
+def other_site() -> Iterator[str]:
+    """An empty page on another port."""
+
+    class Empty(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><link rel=icon href=data:,><title>other</title>")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("kind", ["table", "image"])
+def test_phone(browser: Browser, tmp_path: Path, kind: str) -> None:
+    """Nothing is wider than the screen, and the answers are large and at hand wherever one scrolls."""
+    data = flowers(tmp_path) if kind == "table" else load_demo()
+    phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+    with shown(browser, data, tmp_path, **phone) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for name in ("#different", "#unsure", "#same"):
+            box = page.locator(name).bounding_box()
+            assert box["height"] >= 48
+            assert box["width"] >= 60
+            assert box["y"] + box["height"] <= 740
+        page.locator("#same").tap()
+        expect_answers(page, 1)
+
+
+def test_names_for_everything_that_can_be_pressed(browser: Browser, tmp_path: Path) -> None:
+    """A screen reader finds a name for every control and the question in a live region; focus starts at the top."""
+    with shown(browser, flowers(tmp_path), tmp_path) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        for name in ("different", "unsure", "same"):
+            assert page.evaluate("document.activeElement.id") == name
+            page.keyboard.press("Tab")
+        press(page, "s")
+        i, j = open_pair(page)
+        expect(page.locator("#spoken[aria-live=polite]")).to_contain_text(f"Item f{i:03} and item f{j:03}.")
+        for opened in ("clusters", "items", "history", "progress"):
+            page.locator(f"#tab-{opened}").click()
+            page.wait_for_timeout(100)
+        assert page.evaluate(UNNAMED) == []
+
+
+UNNAMED = """() => [...document.querySelectorAll('button, input, select, summary, a, [tabindex]')]
+  .filter((e) => !e.hidden && !(e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length))
+  .map((e) => e.outerHTML)"""
