@@ -108,18 +108,25 @@ def opened(browser: Browser, address: str, dark: bool = False, **options: Any) -
     context.close()
 
 
+def pair(page: Page) -> tuple[int, int]:
+    """The rows on the screen."""
+    i, j = (page.locator("#cards").get_attribute("data-pair") or "").split(",")
+    return int(i), int(j)
+
+
 def answer(page: Page, kinds: Sequence[Any], n: int) -> None:
     """Answer so many questions truthfully."""
     for _ in range(n):
-        shown = page.locator("#cards").get_attribute("data-pair") or ""
-        i, j = map(int, shown.split(","))
+        i, j = pair(page)
         page.keyboard.press("s" if kinds[i] == kinds[j] else "d")
-        page.wait_for_function("shown => document.querySelector('#cards').dataset.pair !== shown", arg=shown)
+        page.wait_for_function(
+            "shown => document.querySelector('#cards').dataset.pair !== shown", arg=f"{i},{j}"
+        )
 
 
 def keep(page: Page, name: str) -> None:
     """Write what the page shows, with at most 255 colours."""
-    page.wait_for_selector("#map-frame[data-layout=tsne]")
+    page.wait_for_selector("#map-frame[data-layout=tsne]", timeout=120_000)
     page.locator("#panel-clusters").evaluate("panel => panel.scrollTo(0, 0)")
     page.wait_for_timeout(1500)  # until the points have glided to their places
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(255, dither=Image.Dither.NONE)
@@ -168,7 +175,9 @@ def suggestions(browser: Browser, folder: Path) -> None:
         served(folder, "serve", "notes.csv", "--label", "topic", "--seed", "0") as address,
         opened(browser, address, **DESK) as page,
     ):
-        answer(page, topics, 9)
+        answer(page, topics, 6)
+        while len({topics[row] for row in pair(page)}) > 1:  # until two are alike, so that words are marked
+            answer(page, topics, 1)
         keep(page, "texts-light")
 
 

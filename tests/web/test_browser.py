@@ -281,3 +281,22 @@ def test_nothing_jumps(page: Page) -> None:
     page.keyboard.press("z")
     expect_answers(page, 2)
     assert places() == before
+
+
+def test_when_nothing_is_left_to_ask(browser: Browser, tmp_path: Path) -> None:
+    data = flowers(tmp_path, n=16, n_kinds=2)
+    with (
+        serving(data, tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address) as page,
+    ):
+        n = 0
+        while page.locator("#cards").get_attribute("data-pair") != "done":
+            i, j = open_pair(page)
+            press(page, KEYS[bool(data.labels[i] == data.labels[j])])
+            n += 1
+        expect(page.locator("#words")).to_have_text("All done")
+        expect(page.locator("#hint")).to_contain_text("You may stop. Nothing is left worth asking.")
+        page.keyboard.press("s")  # there is nothing to answer
+        page.keyboard.press("z")
+        expect_answers(page, n - 1)
+        expect(page.locator("#cards")).to_have_attribute("data-pair", f"{i},{j}")

@@ -60,8 +60,8 @@ _number = itertools.count()
 class Run:
     """One method on one task with one fold held out.
 
-    `aris[q]` is the ARI on the test instances after q answers, `seconds_per_query[q]` the CPU seconds the run had cost
-    by then. What follows the last answer is repeated up to the budget of the experiment.
+    `aris[q]` is the ARI on the test instances after q answers, `seconds_per_query[q]` the CPU seconds the run had
+    cost by then. What follows the last answer is repeated up to the budget of the experiment.
     """
 
     task: str

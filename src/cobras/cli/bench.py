@@ -97,8 +97,8 @@ def report(
 def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JSON] = False) -> None:
     """List the tasks of the paper, and where their data was found.
 
-    Rows of the file, missing cells (gaps), rows removed because they came twice, instances used, features, classes, and
-    the sizes of the smallest and the largest class.
+    Rows of the file, missing cells (gaps), rows removed because they came twice, instances used, features, classes,
+    and the sizes of the smallest and the largest class.
     """
     from rich.table import Table
 

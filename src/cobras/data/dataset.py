@@ -97,6 +97,8 @@ class Dataset:
         What was done to the data, a sentence each.
     recipe : dict
         Plain JSON values which, together with the file, give the same `X` again.
+    series : array of shape (n, channels, length) or None
+        Time series as they are, padded with NaN, for a space that compares them; None for everything else.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class Dataset:
     card: Callable[[int], Card] = field(repr=False)
     notes: tuple[str, ...] = ()
     recipe: dict[str, Any] = field(default_factory=dict)
+    series: FloatArray | None = field(default=None, repr=False)
 
     @property
     def kind(self) -> str:

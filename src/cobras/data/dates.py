@@ -26,7 +26,9 @@ def date_format(column: pl.Series) -> str | None:
     if len(first) == 0 or not first.str.contains(r"^\s*[A-Za-z\d].*\d").all():
         return None
     for format in FORMATS:
-        if as_seconds(first, format).null_count() == 0 and as_seconds(known, format).null_count() == 0:
+        if as_seconds(first, format).null_count() == 0 and (
+            len(known) == len(first) or as_seconds(known, format).null_count() == 0
+        ):
             return format
     return None
 

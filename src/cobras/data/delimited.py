@@ -25,6 +25,7 @@ from cobras.exceptions import InvalidDataError
 
 DELIMITERS = ",;\t|"
 LARGE = 16 << 20  # bytes from which on a file is not copied to be read
+N_TRIED = 100  # cells that can show a column to be one of words
 SAMPLE = 1 << 18  # bytes that tell the layout of a large file, and which columns are fractions
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 _CODE = r"^[+-]?0\d"
@@ -44,14 +45,17 @@ def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
     columns, commas = [], []
     while cells:  # one by one, so that no column is there twice for long
-        name, series = cells[0].name, cells.pop(0).alias("cells")  # polars takes names such as ^a$ for patterns
+        name, series = (
+            cells[0].name,
+            cells.pop(0).alias("cells"),
+        )  # polars takes names such as ^a$ for patterns
         typed = _typed(series) if series.dtype == pl.String else series
         if typed.dtype == pl.String and layout.delimiter != ",":
             with_commas = _decimal_comma(series)
             if with_commas is not None:
                 typed = with_commas
                 commas.append(repr(name))
-        columns.append(typed.alias(name))
+        columns.append(typed.alias(name).rechunk())
     if commas:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
     return pl.DataFrame(columns), tuple(notes)
@@ -106,13 +110,18 @@ def _read_large(path: Path, usual: str) -> tuple[Layout, list[pl.Series]] | None
         pl.read_csv, path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False
     )
     try:
-        frame = read(schema_overrides=dtypes, ignore_errors=True)
+        try:
+            frame, whole = read(schema_overrides=dtypes), True
+        except pl.exceptions.PolarsError:  # a word in a column of fractions, or worse
+            frame, whole = read(schema_overrides=dtypes, ignore_errors=True), False
         if frame.width != len(dtypes):
             return None
         columns = frame.get_columns()
         for k, column in enumerate(columns):
-            # Nothing may be lost: what is null was empty, or is no number.
-            if dtypes[k] == pl.Float64 and (column.null_count() or not np.isfinite(column.sum())):
+            # What is null was empty or, if anything went wrong, no number; nothing may be lost.
+            if dtypes[k] == pl.Float64 and (
+                not np.isfinite(column.sum()) or (column.null_count() and not whole)
+            ):
                 columns[k] = read(columns=[k]).to_series()
     except pl.exceptions.PolarsError:
         return None
@@ -212,6 +221,17 @@ def _read_slowly(path: Path, text: str, delimiter: str, width: int, headless: bo
 
 def _typed(series: pl.Series) -> pl.Series:
     """The column as Boolean, Int64 or Float64 where every value allows it, else as it is."""
+    if len(series) > N_TRIED:
+        first = series.drop_nulls().head(N_TRIED)
+        if (
+            len(first)
+            and _typed(first).dtype == pl.String
+            and _without_missing(first).null_count() < len(first)
+        ):
+            return series  # a single word makes it a column of words
+    whole = series.cast(pl.Int64, strict=False)
+    if whole.null_count() == series.null_count() < len(series):
+        return series if _has_codes(series) else whole
     numbers = series.cast(pl.Float64, strict=False)
     if numbers.null_count() == series.null_count() and not numbers.is_nan().any():
         return _number(series, numbers)
@@ -223,6 +243,13 @@ def _typed(series: pl.Series) -> pl.Series:
         return lower == "true"
     numbers = values.cast(pl.Float64, strict=False)
     return series if numbers.null_count() > values.null_count() else _number(values, numbers, series)
+
+
+def _has_codes(digits: pl.Series) -> bool:
+    """Whether any of a column's whole numbers begins with a needless 0."""
+    if digits.str.contains_any(["+", "-"]).any():
+        return bool(digits.str.contains(_CODE).any())
+    return bool((digits.str.starts_with("0") & (digits.str.len_bytes() > 1)).any())
 
 
 def _number(values: pl.Series, numbers: pl.Series, series: pl.Series | None = None) -> pl.Series:

@@ -102,9 +102,12 @@ def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
             scaled.append((at, *_range(recipe), _filled(cells(frame, recipe["name"]), recipe)))
             at += 1
     for start in range(0, frame.height, BLOCK):
-        rows_of = slice(start, start + BLOCK)
+        block = X[start : start + BLOCK]
         for k, low, extent, half, values in scaled:
-            X[rows_of, k] = (values[rows_of] * half - low) / extent
+            part = values[start : start + BLOCK]
+            np.divide(
+                (part if half == 1 else part * half) - low, extent, out=block[:, k], casting="same_kind"
+            )
     return X
 
 

@@ -30,6 +30,18 @@ BLOCK = 2_048  # rows at a time, to bound memory
 EXAGGERATED, REFINED, STRIDE = 250, 500, 125  # iterations of t-SNE: in each phase, and between two layouts
 
 
+def points(X: FloatArray) -> FloatArray:
+    """The rows as points: series of several channels one after the other, gaps as 0; anything else as it is.
+
+    Examples
+    --------
+    >>> points(np.array([[[1.0, 2.0], [np.nan, 4.0]]]))
+    array([[1., 2., 0., 4.]])
+    """
+    flat = X.reshape(len(X), -1)
+    return flat if np.isfinite(flat).all() else np.nan_to_num(flat, nan=0.0, posinf=0.0, neginf=0.0)
+
+
 def pca_map(X: FloatArray) -> Coordinates:
     """The first two principal components, in [0, 1].
 
@@ -42,7 +54,7 @@ def pca_map(X: FloatArray) -> Coordinates:
 
 
 def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
-    """Ever better layouts by t-SNE, in [0, 1]; none when there are no neighbourhoods: too few rows, or all alike."""
+    """Ever better layouts by t-SNE, in [0, 1]; none without neighbourhoods: too few rows, or all alike."""
     from openTSNE import TSNEEmbedding, affinity, initialization  # type: ignore[import-untyped]
 
     n = len(X)

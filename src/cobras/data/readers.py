@@ -8,11 +8,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from cobras.data.curves import read_curves
 from cobras.data.dataset import Dataset
 from cobras.data.features import listed
 from cobras.data.images import Progress
 from cobras.data.items import encode_table, read_folder, read_rows
 from cobras.data.kinds import Choices
+from cobras.data.seriesfiles import holds_series
 from cobras.data.tables import DataNotFoundError, read_table
 from cobras.exceptions import DataChangedError, InvalidDataError
 from cobras.types import FloatArray
@@ -147,6 +149,8 @@ def _read(
 ) -> Dataset:
     if path.is_dir():
         return read_folder(path, choices, progress)
+    if choices.kind == "series" or (choices.kind is None and holds_series(path)):
+        return read_curves(path, choices)
     return read_rows(path, choices, stored, progress)
 
 

@@ -24,6 +24,7 @@ from cobras.types import FloatArray
 N_TOPICS = 10
 RECIPE = 1  # of the cached arrays; raise it when the same texts give other ones
 LONGEST = 1 << 20  # bytes of a text file that are read
+LONGEST_COMPARED = 100_000  # characters of a text that are compared
 SENTENCES = "all-MiniLM-L6-v2"
 
 
@@ -111,7 +112,7 @@ def text_features(source: str, texts: Texts, features: str | None, notes: list[s
 def _compared(source: str, texts: Texts) -> FloatArray:
     for index in (latent_semantic_index, letter_index):
         try:
-            return index(texts)
+            return index(text[:LONGEST_COMPARED] for text in texts)
         except ValueError:  # no vocabulary
             continue
     raise InvalidDataError(f"The {len(texts)} texts of {source} have too little in common to be compared.")

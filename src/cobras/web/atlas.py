@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from cobras.data.maps import N_DIMENSIONS, Coordinates, components, pca_map
+from cobras.data.maps import N_DIMENSIONS, Coordinates, components, pca_map, points
 from cobras.types import FloatArray
 
 
@@ -61,9 +61,10 @@ class Atlas:
     def _work(self) -> None:
         # A map that fails is missed, but no reason to stop asking: what is there stays.
         try:
-            self._show("pca", pca_map(self._X))
+            rows = points(self._X)
+            self._show("pca", pca_map(rows))
             if self._refine:
-                self._improve()
+                self._improve(rows)
         finally:
             self.pending = False
             self._changed()
@@ -72,10 +73,10 @@ class Atlas:
         self.coordinates, self.layout = coordinates, layout
         self._changed()
 
-    def _improve(self) -> None:
+    def _improve(self, X: FloatArray) -> None:
         with tempfile.TemporaryDirectory(prefix="cobras-map-", ignore_cleanup_errors=True) as folder:
             rows = Path(folder, "rows.npy")
-            np.save(rows, components(self._X, min(N_DIMENSIONS, self._X.shape[1])))
+            np.save(rows, components(X, min(N_DIMENSIONS, X.shape[1])))
             command = [sys.executable, "-m", "cobras.data.maps", str(rows), folder]
             with self._lock:
                 if self._closed:

@@ -72,9 +72,11 @@ class Cards:
         left, right = self._values(pair.i), self._values(pair.j)
         if not left:
             return None
-        X = self.dataset.X
-        apart = np.clip(np.abs(X[pair.i].astype(float) - X[pair.j]), 0, 1).tolist()
-        measured = dict(zip(self.dataset.columns, apart, strict=True))
+        measured: dict[str, float] = {}
+        if self.kind == "table":
+            X = self.dataset.X
+            apart = np.clip(np.abs(X[pair.i].astype(float) - X[pair.j]), 0, 1)
+            measured = dict(zip(self.dataset.columns, apart.tolist(), strict=True))
         found = [
             models.Column(
                 name=name,

@@ -9,7 +9,8 @@ from itertools import chain
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from cobras.partition import Cluster
+from cobras.data.maps import points
+from cobras.partition import Cluster, SuperInstance
 from cobras.types import FloatArray, IndexArray
 from cobras.web import models
 from cobras.web.cards import Cards
@@ -27,8 +28,8 @@ class ClusterPages:
 
     def __init__(self, cards: Cards) -> None:
         self.cards = cards
-        X = cards.dataset.X
-        some = X[:: max(1, len(X) // N_LOOKED_AT)]
+        self._X = points(cards.dataset.X)
+        some = self._X[:: max(1, len(self._X) // N_LOOKED_AT)]
         self._mean, self._spread = some.mean(axis=0, dtype=float), some.std(axis=0, dtype=float)
         self._last: tuple[tuple[int, int], list[models.Cluster]] = (-1, -1), []
         self._share: dict[str, float] | None = None
@@ -71,12 +72,15 @@ class ClusterPages:
         spokesmen = sorted(cluster.super_instances, key=len, reverse=True)[:N_SPOKESMEN]
         medoids = [s.representative for s in spokesmen]
         members = _some(cluster)
-        centroids = np.array([s.centroid for s in spokesmen])
-        away = cdist(self.cards.dataset.X[members], centroids).min(axis=1)
+        away = cdist(self._X[members], [self._centre(s) for s in spokesmen]).min(axis=1)
         order = members[np.argsort(away, kind="stable")].tolist()
         typical = list(dict.fromkeys(chain(medoids[:n], order[: 2 * n])))[:n]
         taken = set(typical)
         return typical, [i for i in order[::-1][: 2 * n] if i not in taken][:n]
+
+    def _centre(self, s: SuperInstance) -> FloatArray:
+        """The centroid, where it is one of points like the rows; else the medoid."""
+        return s.centroid if np.shape(s.centroid) == self._X.shape[1:] else self._X[s.representative]
 
     def _suggestion(self, cluster: Cluster) -> str:
         by = {"table": self._by_columns, "text": self._by_words}.get(self.cards.kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -25,8 +26,9 @@ class Events:
 
     def from_thread(self, event: str, data: dict[str, Any]) -> None:
         """Tell all listeners, from any thread; nobody listens before the loop runs or after it has ended."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.tell, event, data)
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self.tell, event, data)
 
     def tell(self, event: str, data: dict[str, Any]) -> None:
         """Tell all listeners."""

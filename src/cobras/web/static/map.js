@@ -82,7 +82,7 @@ export class MapView {
     this.from = jump || !this.xy ? goal : this.xy.slice();
     this.xy = this.from.slice();
     this.goal = goal;
-    this.frame.dataset.layout = next.layout;
+    this.frame.dataset.layout = next.pending ? "pending" : next.layout;
     this.glideStart = performance.now();
     this.takeColours(jump);
   }

@@ -36,11 +36,11 @@ function drawNumbers(map, pen, ends) {
     const name = clusterOf(colours[number])?.name ?? "";
     const title = name.length > MAX_TITLE ? `${name.slice(0, MAX_TITLE - 1)}…` : name;
     const text = title ? `${number} ${title}` : String(number);
-    const [x, middle] = map.place(row);
-    const y = ends.some((end) => Math.hypot(end[0] - x, end[1] - middle) < 2 * HALF)
-      ? middle - 2 * HALF
-      : middle;
     const half = Math.max(HALF, pen.measureText(text).width / 2 + 7);
+    const [x, middle] = map.place(row);
+    const meets = (/** @type {[number, number]} */ end) =>
+      Math.abs(end[0] - x) < half + DISC && Math.abs(end[1] - middle) < HALF + DISC;
+    const y = ends.some(meets) ? middle - 2 * HALF : middle;
     pen.globalAlpha = looked === null || looked === colours[number] ? 0.94 : 0.35;
     pen.fillStyle = styleOf("--card");
     pen.strokeStyle = colourOf(colours[number]);
