@@ -48,7 +48,7 @@ ALLOWED = {
     },
     "ahead": BASE | {"history", "replay", "session"},
     "oracles": BASE,
-    "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session"},
+    "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session", "spaces"},
     "bench": BASE | {"data", "estimators", "methods", "spaces"},
     "cli": BASE | {"bench", "data", "history", "oracles", "progress", "runner", "session", "storage", "web"},
     "web": BASE

@@ -23,7 +23,7 @@ from cobras.methods import HONOUR_MARKS, METHODS, Method, find_method, with_defa
 from cobras.partition import Partition
 from cobras.progress import WINDOW, Progress, measure
 from cobras.replay import Replay
-from cobras.sessionfile import SessionFile
+from cobras.sessionfile import SessionFile, described
 from cobras.spaces import Space
 from cobras.types import Answer, Event, LabelArray, Pair
 
@@ -35,7 +35,7 @@ class Session:
 
     Parameters
     ----------
-    X : array-like of shape (n, d), or a Space
+    X : array-like of shape (n, d), or a Space such as a `SeriesSpace`
         The data, clustered as given.
     method : str or callable
         "cobras", "cobra", "module:function" for a method of your own, or the function itself.
@@ -88,21 +88,25 @@ class Session:
             raise InvalidDataError(
                 "A session file stores its method by name: 'cobras', 'cobra', or 'module:function' for your own."
             )
-        X = as_matrix(X)
-        mask = as_train_mask(train_indices, len(X))
+        if isinstance(X, Space):
+            table, mask, made = described(X)
+        else:
+            X = table = as_matrix(X)
+            mask, made = as_train_mask(train_indices, len(X)), {}
         session = cls.__new__(cls)
         session._history = History()
-        session._file = SessionFile(path, X)
+        session._file = SessionFile(path, table)
         try:
             if session._file.is_new:
-                session._set_up(X, method or "cobras", as_seed(random_state), mask, options)
+                session._set_up(X, method or "cobras", as_seed(random_state), train_indices, options)
                 check_plain(session.parameters)
                 session.ask()  # what the method refuses is not written down
                 session._file.create(session.parameters, mask)
             else:
-                given = {"method": method, "random_state": random_state, **options}
+                given = {"method": method, "random_state": random_state, **made, **options}
                 stored, mask = session._file.resume(given, mask)
-                session._set_up(X, stored.pop("method"), stored.pop("random_state"), mask, stored)
+                shown = train_indices if made else mask
+                session._set_up(X, stored.pop("method"), stored.pop("random_state"), shown, stored)
             for event in session._file.events():
                 session._history.apply(event)
             session._check_rows()
@@ -115,17 +119,20 @@ class Session:
         self, X: Any, method: str | Method, seed: int, train_indices: Any, options: dict[str, Any]
     ) -> None:
         function = find_method(method)
-        space_options = {name: options.get(name, default) for name, default in SPACE_OPTIONS.items()}
-        method_options = with_defaults(function, {k: v for k, v in options.items() if k not in SPACE_OPTIONS})
-        check_options(function, method_options)
         if isinstance(X, Space):
+            if train_indices is not None:
+                raise InvalidDataError("A space knows which rows may be shown: give them where it is made.")
             self.space: Space = X
+            space_options = getattr(X, "parameters", {})
         else:
             from cobras.spaces.euclidean import EuclideanSpace
 
+            space_options = {name: options.get(name, default) for name, default in SPACE_OPTIONS.items()}
             check_options(EuclideanSpace.__init__, space_options)
             X = as_matrix(X)
             self.space = EuclideanSpace(X, as_train_mask(train_indices, len(X)), **space_options)
+        method_options = with_defaults(function, {k: v for k, v in options.items() if k not in space_options})
+        check_options(function, method_options)
         self.parameters = {"method": method, "random_state": seed, **space_options, **method_options}
         self._start = partial(_start, function, self.space, seed, method_options)
         self._state: Replay | None = None

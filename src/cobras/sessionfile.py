@@ -9,15 +9,36 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from cobras.exceptions import DataChangedError
+from cobras.exceptions import DataChangedError, InvalidDataError
 from cobras.storage import Journal, fingerprint, quick_fingerprint
 from cobras.types import BoolArray, Event, FloatArray
 
 FREE = {"n_jobs", "cache_dir"}  # parameters without influence on the clustering: they may differ on resume
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A space that says what it holds, as one table, which rows may be shown, and how it was made."""
+
+    n: int
+    table: FloatArray
+    train: BoolArray | None
+    parameters: dict[str, Any]
+
+
+def described(space: object) -> tuple[FloatArray, BoolArray | None, dict[str, Any]]:
+    """What a session file keeps of a space: its table, all rows that may be shown, and its parameters."""
+    if not isinstance(space, Described):
+        raise InvalidDataError(
+            f"A session file cannot be tied to a {type(space).__name__}: it needs the attributes table, train and "
+            "parameters. Use Session(...) without a file, or give a table."
+        )
+    shown = np.ones(space.n, dtype=bool) if space.train is None else space.train
+    return space.table, shown, space.parameters
 
 
 class SessionFile:
@@ -52,6 +73,11 @@ class SessionFile:
         if self._journal.get_meta("quick_fingerprint") != quick_fingerprint(self._X):
             raise self._other_data()
         stored: dict[str, Any] = self._journal.get_meta("parameters") or {}
+        if stored.get("space") != given.get("space"):
+            kind = stored.get("space") or "plain table"
+            raise DataChangedError(
+                f"{name} was made of a {kind} space. Open it with the same one, or use another file."
+            )
         for key, value in given.items():
             if key in FREE:
                 stored[key] = value

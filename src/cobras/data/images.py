@@ -113,7 +113,7 @@ def _components(pixels: Any) -> FloatArray:
     from sklearn.decomposition import PCA
 
     n = min(N_COMPONENTS, len(pixels) - 1, pixels.shape[1])
-    if n < 1:
+    if n < 1 or (pixels == pixels[0]).all():  # all the same: nothing varies
         return np.zeros((len(pixels), 1), np.float32)
     solver = "covariance_eigh" if len(pixels) > pixels.shape[1] else "full"
     X = PCA(n, svd_solver=solver).fit_transform(pixels.astype(np.float32) / 255)

@@ -16,7 +16,8 @@ from cobras.inputs import as_labels, as_matrix
 from cobras.oracles import LabelOracle
 from cobras.partition import Partition
 from cobras.runner import run
-from cobras.session import Session
+from cobras.session import SPACE_OPTIONS, Session
+from cobras.spaces import Space
 from cobras.types import LabelArray, Oracle
 
 
@@ -65,8 +66,9 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Numbers, without missing values; pandas and polars frames are welcome.
+        X : array-like of shape (n, d), or a Space such as a `SeriesSpace`
+            Numbers, without missing values; pandas and polars frames are welcome. A space is made with its own
+            options: those of k-means do not count, and there is no `predict`.
         y : array-like of shape (n,), optional
             Labels that answer the questions: same when they are equal.
         oracle : callable, optional
@@ -88,9 +90,14 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 if y is None
                 else "Both y and an oracle are given. Give the one that shall answer."
             )
-        X = as_matrix(validate_data(self, X, dtype=(np.float64, np.float32), order="C"))
-        answer = LabelOracle(as_labels(y, len(X))) if oracle is None else oracle
-        session = Session(X, self._method, self.random_state, train_indices=train_indices, **self._options())
+        options = self._options()
+        if isinstance(X, Space):
+            options = {name: value for name, value in options.items() if name not in SPACE_OPTIONS}
+        else:
+            X = as_matrix(validate_data(self, X, dtype=(np.float64, np.float32), order="C"))
+        self._has_centroids = not isinstance(X, Space)
+        session = Session(X, self._method, self.random_state, train_indices=train_indices, **options)
+        answer = LabelOracle(as_labels(y, session.space.n)) if oracle is None else oracle
         run(session, answer, until=None if limit is None else lambda s: s.n_answers >= limit)
         self.labels_per_query_ = LabelsPerQuery(session.partitions)
         self.labels_ = session.labels_.copy()
@@ -114,6 +121,10 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> LabelArray:
         """The cluster of the nearest super-instance centroid."""
         check_is_fitted(self)
+        if not self._has_centroids:
+            raise InvalidDataError(
+                "After fit on a space there is no predict. Fit all rows, new ones included."
+            )
         X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
         nearest = cdist(X, self.super_instance_centers_).argmin(axis=1)
         labels: LabelArray = self.super_instance_labels_[nearest]

@@ -95,6 +95,7 @@ class SeriesSpace:
             "space": "series",
             "distance": distance,
             "normalise": bool(normalise),
+            "channels": self.values.shape[1],
         }
         if distance == "dtw":
             self.parameters |= {"window": float(window), "alpha": float(alpha)}
@@ -236,8 +237,8 @@ def as_series(values: Any) -> tuple[FloatArray, IndexArray]:
     if np.isinf(array).any():
         raise InvalidDataError(f"Series {np.argwhere(np.isinf(array))[0][0]} holds infinity. Leave it out.")
     known: BoolArray = ~np.isnan(array)
-    by_channel: BoolArray = known.any(axis=2)
-    by_moment: BoolArray = known.any(axis=1)
+    by_channel: BoolArray = np.logical_or.reduce(known, axis=2)
+    by_moment: BoolArray = np.logical_or.reduce(known, axis=1)
     empty = ~by_channel.all(axis=1)
     if empty.any():
         raise InvalidDataError(

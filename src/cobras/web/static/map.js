@@ -9,6 +9,7 @@ import { clusters, focus, labels, layout, pointed, question } from "./state.js";
 
 const GLIDE = 900; // milliseconds from one layout to the next
 const FADE = 260; // and from one colour to the next
+const MANY = 50000; // points from which on colours change at once, so that the next answer does not wait
 const MARGIN = 26; // pixels around the map
 const STRETCH = 3; // by how much a flat map may be drawn out
 const TOP = 44; // and above it, for the tools
@@ -98,7 +99,7 @@ export class MapView {
     const goal = new Uint32Array(n);
     for (let row = 0; row < n; row++)
       goal[row] = this.faded?.[row] ? grey : pixels[found ? found.of[row] : 0];
-    const jump = atOnce || this.colours.length !== n || still.matches;
+    const jump = atOnce || this.colours.length !== n || n > MANY || still.matches;
     this.colourFrom = jump ? goal : this.colours.slice();
     this.colours = this.colourFrom.slice();
     this.colourGoal = goal;
