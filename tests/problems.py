@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cobras import Answer, InconsistentAnswersError, Session
+from cobras.spaces.series import SeriesSpace
 
 COBRAS_OPTIONS = {
     "branch": ["random", "smallest", "largest"],
@@ -38,6 +39,9 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
 }
 
 
+SPACES = ("table", "dtw", "kshape")  # the last two are for methods that know any space: cobras and cobra
+
+
 @dataclass
 class Problem:
     X: np.ndarray
@@ -47,12 +51,17 @@ class Problem:
     seed: int
     options: dict[str, Any] = field(default_factory=dict)
     unsure: int = 0  # one answer in so many is unsure; 0 for none
+    space: str = "table"
 
     def session(self, path=None) -> Session:
-        given = {"random_state": self.seed, "train_indices": self.train, **self.options}
+        X, given = self.X, {"random_state": self.seed, **self.options}
+        if self.space == "table":
+            given["train_indices"] = self.train
+        else:
+            X = SeriesSpace(X, self.train, distance=self.space, normalise=False)
         if path is None:
-            return Session(self.X, self.method, **given)
-        return Session.open(path, self.X, self.method, **given)
+            return Session(X, self.method, **given)
+        return Session.open(path, X, self.method, **given)
 
     def answer(self, i: int, j: int) -> Answer:
         if self.unsure and (7 * min(i, j) + 13 * max(i, j)) % self.unsure == 0:
@@ -73,7 +82,16 @@ class Problem:
 
 
 @st.composite
-def problems(draw, *, transitive=False, distinct=False, unsure=True, methods=tuple(OPTIONS), max_rows=30):
+def problems(
+    draw,
+    *,
+    transitive=False,
+    distinct=False,
+    unsure=True,
+    methods=tuple(OPTIONS),
+    spaces=SPACES,
+    max_rows=30,
+):
     n = draw(st.integers(1, max_rows))
     d = draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -94,6 +112,11 @@ def problems(draw, *, transitive=False, distinct=False, unsure=True, methods=tup
         train[rng.integers(n)] = True
     method = draw(st.sampled_from(methods))
     options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[method].items()}
+    space = draw(st.sampled_from(spaces)) if method in ("cobras", "cobra") else "table"
+    if space != "table":  # rows are series
+        del options["medoid"]
+        if distinct:  # in shape, too
+            X = rng.normal(size=(n, 8))
     if transitive and "reuse" in options:
         options["reuse"] = "transitive"
     if method == "cobra":
@@ -108,4 +131,5 @@ def problems(draw, *, transitive=False, distinct=False, unsure=True, methods=tup
         draw(st.integers(0, 1000)),
         options,
         draw(st.sampled_from([0, 3, 7])) if unsure else 0,
+        space,
     )

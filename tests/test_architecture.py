@@ -51,8 +51,7 @@ ALLOWED = {
     "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session", "spaces"},
     "bench": BASE | {"data", "estimators", "methods", "spaces"},
     "cli": BASE | {"bench", "data", "history", "oracles", "progress", "runner", "session", "storage", "web"},
-    "web": BASE
-    | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session"},
+    "web": BASE | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session"},
     "__main__": {"cli"},
 }
 

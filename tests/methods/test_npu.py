@@ -50,7 +50,7 @@ class Warm(Nearest):
 @st.composite
 def cases(draw, *, infer_last=False, unsure=True, true_k=False, max_rows=25):
     """A problem for one of the three methods, with a K that need not be right."""
-    problem = draw(problems(methods=("cobras",), unsure=unsure, max_rows=max_rows))
+    problem = draw(problems(methods=("cobras",), spaces=("table",), unsure=unsure, max_rows=max_rows))
     k = len(set(problem.y.tolist())) if true_k else draw(st.integers(1, 7))
     problem.method = draw(st.sampled_from([npu, explore_consolidate, min_max]))
     problem.options = {"n_clusters": k, "clusterer": draw(st.sampled_from(["mpckmeans", Nearest(k)]))}

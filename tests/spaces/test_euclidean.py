@@ -14,7 +14,7 @@ def space_of(problem):
 
 
 def tables():
-    return problems(methods=("cobras",))
+    return problems(methods=("cobras",), spaces=("table",))
 
 
 @given(tables(), st.integers(1, 9), st.sampled_from(["all", "train"]))

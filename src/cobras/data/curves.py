@@ -63,7 +63,8 @@ def _stretched(channel: FloatArray, n_points: int) -> FloatArray:
     at = np.linspace(0, len(channel) - 1, n_points)
     values = np.interp(at, known, channel[known])
     spread = values.std()
-    return (values - values.mean()) / (spread if spread > 0 else 1.0)
+    normal: FloatArray = (values - values.mean()) / (spread if spread > 0 else 1.0)
+    return normal
 
 
 class CurveCards:

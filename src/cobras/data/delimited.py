@@ -120,7 +120,7 @@ def _read_large(path: Path, usual: str) -> tuple[Layout, list[pl.Series]] | None
         for k, column in enumerate(columns):
             # What is null was empty or, if anything went wrong, no number; nothing may be lost.
             if dtypes[k] == pl.Float64 and (
-                not np.isfinite(column.sum()) or (column.null_count() and not whole)
+                not np.isfinite(float(column.sum())) or (column.null_count() and not whole)
             ):
                 columns[k] = read(columns=[k]).to_series()
     except pl.exceptions.PolarsError:

@@ -116,7 +116,8 @@ def _components(pixels: Any) -> FloatArray:
     if n < 1 or (pixels == pixels[0]).all():  # all the same: nothing varies
         return np.zeros((len(pixels), 1), np.float32)
     solver = "covariance_eigh" if len(pixels) > pixels.shape[1] else "full"
-    X = PCA(n, svd_solver=solver).fit_transform(pixels.astype(np.float32) / 255)
+    with np.errstate(all="ignore"):  # it also divides by the variance, which is 0 among equal images
+        X = PCA(n, svd_solver=solver).fit_transform(pixels.astype(np.float32) / 255)
     return np.ascontiguousarray(X, dtype=np.float32)
 
 

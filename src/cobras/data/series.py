@@ -130,7 +130,8 @@ def _wide(
     moments = _value_columns(source, frame, (id, label, *drop))
     values = np.column_stack([_floats(frame[name]) for name in moments])
     ids = np.arange(len(values)) if id is None else frame[id].to_numpy()
-    note = f"Read {len(values)} series, a row each, of the {len(moments)} columns {moments[0]!r} to {moments[-1]!r}."
+    columns = f"the {len(moments)} columns {moments[0]!r} to {moments[-1]!r}"
+    note = f"Read {len(values)} series, a row each, of {columns}."
     return padded(
         source,
         [row[None] for row in values],

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -97,15 +94,9 @@ def _read_arrays(path: Path) -> pl.DataFrame:
     """An array of rows, or an archive with one and with further columns, such as y."""
     try:
         arrays = {"": read_npy(path)} if path.suffix.lower() == ".npy" else read_npz(path)
-    except (
-        ValueError,
-        EOFError,
-        TypeError,
-        SyntaxError,
-        struct.error,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except (InvalidDataError, OSError):
+        raise
+    except Exception as error:  # the parser of a damaged header raises anything, even of Python's own grammar
         raise InvalidDataError(
             f"{path.name} is not a NumPy array of numbers: {_first_line(error)}."
         ) from error

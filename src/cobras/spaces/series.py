@@ -20,10 +20,11 @@ from cobras.partition import SuperInstance
 from cobras.spaces.dtw import dtw_matrix
 from cobras.spaces.kmeans import Uniforms
 from cobras.spaces.kshape import KShape
+from cobras.spaces.ragged import as_series, bridged, normalised, stretched
 from cobras.spaces.spectral import Spectral
 from cobras.types import BoolArray, FloatArray, IndexArray
 
-MOST_SERIES = 20_000  # for DTW: 4 bytes for every pair, and 8 more during the first split
+MOST_SERIES = 10_000  # for DTW: 400 MB for the distances of all pairs, and 800 more during the first split
 
 
 class Geometry(Protocol):
@@ -90,7 +91,7 @@ class SeriesSpace:
     ) -> None:
         self.values, self.lengths = as_series(values)
         self.n = len(self.values)
-        self.train = None if train is None or np.all(train) else np.asarray(train)
+        self.train = None if train is None else self._mask(np.asarray(train))
         self.parameters: dict[str, Any] = {
             "space": "series",
             "distance": distance,
@@ -151,22 +152,13 @@ class SeriesSpace:
     @cached_property
     def _geometry(self) -> Geometry:
         """Made when first needed: it is nearly all of the work."""
+        series = bridged(self.values, self.lengths)
+        if self.parameters["normalise"]:
+            series = normalised(series, self.lengths)
         if self.parameters["distance"] == "kshape":
-            return KShape(stretched(self._prepared(), self.lengths))
-        series = self._prepared()
+            return KShape(stretched(series, self.lengths))
         distances = dtw_matrix(series, self.lengths, self.parameters["window"], self.n_jobs, self.progress)
         return Spectral(distances, self.parameters["alpha"], series)
-
-    def _prepared(self) -> FloatArray:
-        """Without gaps and, if wanted, normalised; zeros after the end."""
-        series = bridged(self.values, self.lengths)
-        inside = np.arange(series.shape[2]) < self.lengths[:, None, None]
-        if self.parameters["normalise"]:
-            count = self.lengths[:, None, None]
-            series = series - np.where(inside, series, 0).sum(axis=2, keepdims=True) / count
-            spread = np.sqrt((np.where(inside, series, 0) ** 2).sum(axis=2, keepdims=True) / count)
-            series /= np.where(spread > 1e-9 * np.abs(self.values).max(initial=0), spread, 1)
-        return np.where(inside, series, 0)
 
     def _housed(self, groups: Sequence[SuperInstance], others: IndexArray) -> tuple[SuperInstance, ...]:
         """Let groups without a training member, and single others, follow the nearest group that has one."""
@@ -196,6 +188,15 @@ class SeriesSpace:
         order, centroid = self._geometry.describe(shown if len(shown) else members, members, start)
         return SuperInstance(members, int(order[0]), centroid, len(shown), seed, path)
 
+    def _mask(self, train: BoolArray) -> BoolArray | None:
+        if train.dtype != bool or train.shape != (self.n,):
+            raise InvalidDataError(
+                f"train must be a boolean mask with one value for each of the {self.n} series."
+            )
+        if not train.any():
+            raise InvalidDataError("train names no series, so nothing could be asked. Name at least one.")
+        return None if train.all() else train
+
     def _check(self, distance: str, window: float, alpha: float) -> None:
         if distance not in ("dtw", "kshape"):
             raise InvalidDataError(f"distance must be one of dtw, kshape, not {distance!r}.")
@@ -203,94 +204,8 @@ class SeriesSpace:
             raise InvalidDataError(
                 f"window must lie between 0 and 1 and alpha above 0, but they are {window!r} and {alpha!r}."
             )
-        if self.train is not None and (self.train.dtype != bool or self.train.shape != (self.n,)):
-            raise InvalidDataError(
-                f"train must be a boolean mask with one value for each of the {self.n} series."
-            )
-        if self.train is not None and not self.train.any():
-            raise InvalidDataError("train names no series, so nothing could be asked. Name at least one.")
         if distance == "dtw" and self.n > MOST_SERIES:
             raise InvalidDataError(
-                f"DTW compares every pair: {self.n} series need {4e-9 * self.n**2:.0f} GB, and at most "
-                f"{MOST_SERIES} are accepted. Cluster a sample, or use distance='kshape'."
+                f"DTW compares every pair of series: {self.n} are too many, at most {MOST_SERIES} are accepted. "
+                "Cluster a sample of them, or use distance='kshape'."
             )
-
-
-def as_series(values: Any) -> tuple[FloatArray, IndexArray]:
-    """
-    Series as one array of shape (n, channels, length), NaN after the end of each, and their lengths.
-
-    Examples
-    --------
-    >>> series, lengths = as_series([[1, 2, 3], [4.5]])
-    >>> series.tolist(), lengths.tolist()
-    ([[[1.0, 2.0, 3.0]], [[4.5, nan, nan]]], [3, 1])
-    """
-    array = _stacked(values)
-    if array.ndim == 2:
-        array = array[:, None]
-    if array.ndim != 3 or 0 in array.shape:
-        raise InvalidDataError(
-            "Series must be given as an array (n, length) or (n, channels, length) or as a list of arrays, "
-            f"but the shape is {array.shape}."
-        )
-    if np.isinf(array).any():
-        raise InvalidDataError(f"Series {np.argwhere(np.isinf(array))[0][0]} holds infinity. Leave it out.")
-    known: BoolArray = ~np.isnan(array)
-    by_channel: BoolArray = np.logical_or.reduce(known, axis=2)
-    by_moment: BoolArray = np.logical_or.reduce(known, axis=1)
-    empty = ~by_channel.all(axis=1)
-    if empty.any():
-        raise InvalidDataError(
-            f"Series {empty.argmax()} holds no number, or none in one of its channels. Leave it out."
-        )
-    lengths = array.shape[2] - by_moment[:, ::-1].argmax(axis=1)
-    return np.ascontiguousarray(array[:, :, : lengths.max()]), lengths
-
-
-def _stacked(values: Any) -> FloatArray:
-    """One array, padded with NaN where series have different lengths."""
-    try:
-        if isinstance(values, np.ndarray) and values.dtype != object:
-            return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
-        series = [np.atleast_2d(np.asarray(one, dtype=np.float64)) for one in values]
-    except (TypeError, ValueError):
-        raise InvalidDataError("Series must hold numbers; give NaN for what is missing.") from None
-    shapes = {one.shape[:-1] for one in series}
-    if len(shapes) != 1:
-        raise InvalidDataError(
-            f"All series must have the same number of channels, but there are {len(shapes)} kinds among them."
-            if shapes
-            else "There are no series."
-        )
-    stacked = np.full((len(series), *shapes.pop(), max(one.shape[-1] for one in series)), np.nan)
-    for row, one in zip(stacked, series, strict=True):
-        row[..., : one.shape[-1]] = one
-    return stacked
-
-
-def bridged(values: FloatArray, lengths: IndexArray) -> FloatArray:
-    """The same values with a straight line across every gap, and 0 after the end."""
-    gaps = np.isnan(values)
-    if not gaps.any():
-        return values
-    values = np.where(gaps, 0, values)
-    for i, channel in np.argwhere(gaps.any(axis=2)):
-        times = np.arange(lengths[i])
-        known = times[~gaps[i, channel, : lengths[i]]]
-        values[i, channel, : lengths[i]] = np.interp(times, known, values[i, channel, known])
-    return values
-
-
-def stretched(series: FloatArray, lengths: IndexArray) -> FloatArray:
-    """All series at the length of the longest, by straight lines between their values."""
-    longest = series.shape[2]
-    if (lengths == longest).all():
-        return series
-    times = np.arange(longest)
-    found = series.copy()
-    for i in np.flatnonzero(lengths < longest):
-        at = times * ((lengths[i] - 1) / max(1, longest - 1))
-        for channel in range(series.shape[1]):
-            found[i, channel] = np.interp(at, times[: lengths[i]], series[i, channel, : lengths[i]])
-    return found

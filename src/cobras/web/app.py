@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -58,10 +57,6 @@ def _add_pages(app: FastAPI) -> None:
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
 
-    @app.api_route("/static/plotly.min.js", methods=["GET", "HEAD"], include_in_schema=False)
-    def plotly() -> FileResponse:
-        return FileResponse(plotly_file(), headers={"Cache-Control": "private, max-age=86400"})
-
     app.mount("/static", _Modules(directory=STATIC), name="static")
 
 
@@ -72,14 +67,6 @@ class _Modules(StaticFiles):
         response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
         response.headers["Cache-Control"] = "no-cache"
         return response
-
-
-def plotly_file() -> Path:
-    """plotly.js as the installed package carries it."""
-    package = find_spec("plotly")
-    for folder in (package and package.submodule_search_locations) or ():
-        return Path(folder, "package_data", "plotly.min.js")
-    raise InvalidDataError("The chart needs plotly; install it with pip install plotly.")
 
 
 def _add_errors(app: FastAPI, room: Room) -> None:
