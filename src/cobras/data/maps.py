@@ -55,7 +55,7 @@ def pca_map(X: FloatArray) -> Coordinates:
 
 def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
     """Ever better layouts by t-SNE, in [0, 1]; none without neighbourhoods: too few rows, or all alike."""
-    from openTSNE import TSNEEmbedding, affinity, initialization  # type: ignore[import-untyped]
+    from openTSNE import TSNEEmbedding, affinity, initialization
 
     n = len(X)
     rows = components(X, max(2, min(N_DIMENSIONS, X.shape[1])))

@@ -74,7 +74,7 @@ def read_series(
     if layout not in (None, "ts", "ucr", "wide", "long"):
         raise InvalidDataError(f"layout must be one of ts, ucr, wide, long, not {layout!r}.")
     named = any(name is not None for name in (id, time, label))
-    if layout is None and not named:
+    if layout is None and (file.suffix.lower() == ".ts" or not named):
         layout = guess_layout(file)
     if layout in ("ts", "ucr"):
         if named:
@@ -127,7 +127,11 @@ def _wide(
     drop: Sequence[str],
     notes: Sequence[str],
 ) -> SeriesData:
-    moments = _value_columns(source, frame, (id, label, *drop))
+    numbers = _value_columns(source, frame, (id, label, *drop))
+    begin, end = frame.columns.index(numbers[0]), frame.columns.index(numbers[-1])
+    # A column without any value, between others, is a moment that no series knows.
+    empty = [name for name in frame.columns[begin:end] if frame[name].null_count() == frame.height]
+    moments = [name for name in frame.columns if name in {*numbers, *empty} - {id, label, *drop}]
     values = np.column_stack([_floats(frame[name]) for name in moments])
     ids = np.arange(len(values)) if id is None else frame[id].to_numpy()
     columns = f"the {len(moments)} columns {moments[0]!r} to {moments[-1]!r}"

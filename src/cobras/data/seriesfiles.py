@@ -220,9 +220,7 @@ def _row(path: Path, number: int, cells: Sequence[str]) -> FloatArray:
     try:
         row = _numbers(cells)
     except ValueError as error:
-        raise InvalidDataError(
-            f"Line {number} of {path.name} holds something else than numbers: {error}."
-        ) from None
+        raise InvalidDataError(f"Line {number} of {path.name} must hold numbers: {error}.") from None
     if np.isinf(row).any():
         raise InvalidDataError(f"Line {number} of {path.name} holds infinity; leave it out.")
     return row

@@ -9,6 +9,8 @@ import numpy as np
 from cobras.exceptions import InvalidDataError
 from cobras.types import BoolArray, FloatArray, IndexArray
 
+LARGEST = 1e15  # distances are kept in single precision
+
 
 def as_series(values: Any) -> tuple[FloatArray, IndexArray]:
     """
@@ -28,8 +30,11 @@ def as_series(values: Any) -> tuple[FloatArray, IndexArray]:
             "Series must be given as an array (n, length) or (n, channels, length) or as a list of arrays, "
             f"but the shape is {array.shape}."
         )
-    if np.isinf(array).any():
-        raise InvalidDataError(f"Series {np.argwhere(np.isinf(array))[0][0]} holds infinity. Leave it out.")
+    large = np.abs(array) > LARGEST
+    if large.any():
+        raise InvalidDataError(
+            f"Series {np.argwhere(large)[0][0]} holds infinity or a number beyond {LARGEST:.0e}. Scale or drop it."
+        )
     known: BoolArray = ~np.isnan(array)
     by_channel: BoolArray = np.logical_or.reduce(known, axis=2)
     by_moment: BoolArray = np.logical_or.reduce(known, axis=1)

@@ -65,7 +65,10 @@ async function show(value) {
     shown = null;
     cards.replaceChildren(ending(value));
   }
-  if (value.saved && value.can_undo) byId("saved").textContent ||= "✓ Everything is saved";
+  if (value.saved && !told) {
+    const said = value.message.replace(/\.$/, "");
+    byId("saved").textContent = said ? `✓ ${said}` : value.can_undo ? "✓ Everything is saved" : "";
+  }
   cards.dataset.pair = shown ? `${shown.i},${shown.j}` : value.state;
   enable();
 }

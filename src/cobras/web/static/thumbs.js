@@ -5,7 +5,7 @@ import { el, svg } from "./dom.js";
 import { colourOf } from "./palette.js";
 import { clusterTitle, isHidden, labels, opened, pointed, settings } from "./state.js";
 
-const PIXELATED = 64; // pictures up to this many pixels wide are enlarged without smoothing
+const TINY = 64; // pictures up to this many pixels wide are not enlarged to fill their card
 const KEPT = 2000; // thumbnails kept in memory
 
 /** @type {Map<number, Promise<import("./types.js").Thumbnail>>} */
@@ -41,10 +41,10 @@ export function thumbButton(item) {
   return el("button", { class: `thumb ${kind}`, ...named, ...listeners }, face(item));
 }
 
-/** A picture that keeps its pixels sharp when it is small. @param {string} src @param {string} id */
+/** A picture that is marked when it is tiny. @param {string} src @param {string} id */
 export function picture(src, id) {
   const image = el("img", { src, alt: `Item ${id}`, decoding: "sync", draggable: "false" });
-  const judge = () => image.classList.toggle("pixels", image.naturalWidth <= PIXELATED);
+  const judge = () => image.classList.toggle("tiny", image.naturalWidth <= TINY);
   if (image.complete) judge();
   image.addEventListener("load", judge);
   return image;
