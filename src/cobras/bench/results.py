@@ -97,6 +97,8 @@ def write_part(folder: Path, runs: Sequence[Run]) -> None:
 
 def collect(folder: Path) -> None:
     """Fold the parts into the result files, then remove them; a part met again after a crash adds nothing."""
+    for unfinished in (folder / "parts").glob(".*.part"):  # a kill came while it was written
+        unfinished.unlink()
     files = sorted((folder / "parts").glob("*.parquet"))
     if not files:
         return
