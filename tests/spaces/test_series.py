@@ -40,10 +40,9 @@ def spaces(draw):
     )
 
 
-def warped(x, y, window):
+def warped(x, y, width):
     """DTW by its definition: x and y of shape (channels, length)."""
     r, c = x.shape[1], y.shape[1]
-    width = max(1, int(window * max(r, c)))
     cost = np.full((r + 1, c + 1), np.inf)
     cost[0, 0] = 0
     for i in range(r):
@@ -66,7 +65,8 @@ def together(values):
 @given(series(), st.sampled_from([0.0, 0.1, 0.3, 1.0]), st.integers(1, 3))
 def test_dtw_is_its_definition(values, window, n_jobs):
     found = dtw_matrix(*together(values), window, n_jobs)
-    expected = [[warped(x, y, window) for y in values] for x in values]
+    width = max(1, int(window * max(one.shape[1] for one in values)))
+    expected = [[warped(x, y, width) for y in values] for x in values]
     np.testing.assert_allclose(found, expected, atol=1e-4)
     np.testing.assert_array_equal(found, found.T)
     assert not found.diagonal().any()
@@ -239,6 +239,10 @@ def test_lengths_gaps_and_scales_do_not_matter_where_they_should_not():
         np.testing.assert_allclose(
             space._geometry.distances, SeriesSpace(whole)._geometry.distances, atol=2e-3
         )
+    unknown = np.stack([whole, np.full_like(whole, np.nan)], axis=1)  # a channel without a number
+    np.testing.assert_allclose(
+        SeriesSpace(unknown)._geometry.distances, SeriesSpace(whole)._geometry.distances, atol=1e-5
+    )
     stretched = SeriesSpace([whole[0], whole[0][::2], whole[1]], distance="kshape")
     parts = stretched.split(stretched.root(0), 2)
     assert sorted(part.members.tolist() for part in parts) == [[0, 1], [2]]

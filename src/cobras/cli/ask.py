@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -87,12 +88,15 @@ def converse(
     console = make_console()
     with ExitStack() as stack:
         with waiting(console, f"Reading {data or file} ..."):
+            warming = threading.Thread(target=warm_up, daemon=True)
+            warming.start()
             from cobras.cli.keys import open_keys
             from cobras.cli.loop import AskLoop
             from cobras.cli.source import keep_source
             from cobras.session import Session
 
             dataset = load()
+            warming.join()
             session = stack.enter_context(Session.open(file, dataset.X, **options))
             if data is not None or session.get_note("recipe") is None:
                 keep_source(session, dataset, data)
@@ -102,6 +106,16 @@ def converse(
         else:
             opening = "\n".join([*dataset.notes, f"Answers are saved in {near(file)}."])
         AskLoop(dataset, session, console, open_keys(), file, max_queries).run(opening)
+
+
+def warm_up() -> None:
+    """Load the compiled kernels while the data is read; the first split would wait for them."""
+    import numpy as np
+
+    from cobras.session import Session
+
+    rows = np.random.default_rng(0).random((5_000, 2))
+    Session(rows, random_state=0).ask()
 
 
 def check_session(path: Path, session: Path | None) -> None:

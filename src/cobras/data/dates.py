@@ -21,13 +21,12 @@ def date_format(column: pl.Series) -> str | None:
     ('%Y-%m-%d', '%m/%d/%Y')
     >>> date_format(pl.Series(["31 red", "2020-01-31"]))
     """
-    known = column.drop_nulls()
-    first = known.head(N_TRIED)
+    first = column.drop_nulls().head(N_TRIED)
     if len(first) == 0 or not first.str.contains(r"^\s*[A-Za-z\d].*\d").all():
         return None
     for format in FORMATS:
         if as_seconds(first, format).null_count() == 0 and (
-            len(known) == len(first) or as_seconds(known, format).null_count() == 0
+            len(first) < N_TRIED or as_seconds(column.drop_nulls().unique(), format).null_count() == 0
         ):
             return format
     return None

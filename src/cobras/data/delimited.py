@@ -204,7 +204,8 @@ def _read_cells(path: Path, text: str, delimiter: str, names: list[str], headles
 
 def _without_empty(cells: pl.Series, name: str) -> pl.Series:
     cells = cells.alias("cells")  # polars takes names such as ^a$ for patterns
-    return cells.set(cells == "", None).alias(name)
+    empty = cells == ""
+    return (cells.set(empty, None) if empty.any() else cells).alias(name)
 
 
 def _read_slowly(path: Path, text: str, delimiter: str, width: int, headless: bool) -> pl.DataFrame:

@@ -90,24 +90,24 @@ def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
     dtypes = [schema[recipe["name"]] for recipe in recipes if recipe["as"] == "number"]
     narrow = pl.Float32 in dtypes and all(dtype in _NARROW for dtype in dtypes)
     width = len(encoded_names(recipes))
-    X = np.zeros((frame.height, width), dtype=np.float32 if narrow else np.float64)
-    at, scaled = 0, []
+    X = np.empty((frame.height, width), dtype=np.float32 if narrow else np.float64)
+    at, words, numbers = 0, [], []
     for recipe in recipes:
+        column = cells(frame, recipe["name"])
         if recipe["as"] == "category":
-            codes = _codes(cells(frame, recipe["name"]), recipe["values"])
-            rows = np.flatnonzero(codes >= 0)
-            X[rows, at + codes[rows]] = CATEGORY
-            at += len(recipe["values"])
+            places = np.arange(len(recipe["values"]))
+            words.append((slice(at, at + len(places)), places, _codes(column, recipe["values"])))
+            at += len(places)
         else:
-            scaled.append((at, *_range(recipe), _filled(cells(frame, recipe["name"]), recipe)))
+            numbers.append((at, *_range(recipe), _filled(column, recipe)))
             at += 1
     for start in range(0, frame.height, BLOCK):
-        block = X[start : start + BLOCK]
-        for k, low, extent, half, values in scaled:
-            part = values[start : start + BLOCK]
-            np.divide(
-                (part if half == 1 else part * half) - low, extent, out=block[:, k], casting="same_kind"
-            )
+        block, rows = X[start : start + BLOCK], slice(start, start + BLOCK)
+        for columns, places, codes in words:
+            np.multiply(codes[rows, None] == places, CATEGORY, out=block[:, columns], casting="same_kind")
+        for k, low, extent, half, values in numbers:
+            part = values[rows] if half == 1 else values[rows] * half
+            np.divide(part - low, extent, out=block[:, k], casting="same_kind")
     return X
 
 

@@ -107,7 +107,7 @@ def normalised(coordinates: FloatArray) -> Coordinates:
     """
     low, high = coordinates.min(axis=0), coordinates.max(axis=0)
     extent = float((high - low).max())
-    scale = 1 / extent if extent > 0 else 0.0
+    scale = 1 / extent if extent >= np.finfo(np.float32).tiny else 0.0  # below it 1 / extent overflows
     moved: Coordinates = ((coordinates - (low + high) / 2) * scale + 0.5).astype(np.float32)
     return np.clip(moved, 0, 1)
 

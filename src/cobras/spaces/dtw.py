@@ -40,8 +40,8 @@ def dtw_matrix(
     lengths : array of shape (n,)
         How long each series is.
     window : float
-        Two moments that meet lie less than `window` times the longer series apart, or the same moment, and by as
-        much more as one series is longer than the other.
+        Two moments that meet lie less than `window` times the length of the longest series apart, and by as much
+        more as one of the two series is longer than the other.
     n_jobs : int
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -66,7 +66,8 @@ def dtw_matrix(
     rows = rows.reshape(len(rows), -1)
     blocks = np.ascontiguousarray(rows.reshape(-1, LANES, rows.shape[1]).transpose(0, 2, 1))
     found = np.zeros((n, n), np.float32)
-    work = partial(_fill, rows, blocks, ends, order, longest, float(window), found)
+    width = max(1, int(window * lengths.max()))
+    work = partial(_fill, rows, blocks, ends, order, longest, width, found)
     starts = range(0, n, LANES)
     # The first rows are compared with all others, the last with none.
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -85,7 +86,7 @@ def _fill(
     ends: Array,
     order: Array,
     longest: int,
-    window: float,
+    width: int,
     found: Array,
     start: int,
 ) -> None:
@@ -96,7 +97,7 @@ def _fill(
     for a in range(start, min(n, start + LANES)):
         for block in range(a // LANES, len(blocks)):
             first = block * LANES
-            costs = _warp(rows[a], ends[a], blocks[block], ends[first : first + LANES], window, before, now)
+            costs = _warp(rows[a], ends[a], blocks[block], ends[first : first + LANES], width, before, now)
             for lane in range(LANES):
                 b = first + lane
                 if a < b < n:
@@ -105,14 +106,14 @@ def _fill(
 
 
 @kernel("contract", "reassoc", "nnan", "nsz")
-def _warp(x: Array, end: int, others: Array, ends: Array, window: float, before: Array, now: Array) -> Array:
+def _warp(x: Array, end: int, others: Array, ends: Array, width: int, before: Array, now: Array) -> Array:
     """
     Warp x onto LANES others at once; others that are longer than x get no meaningful result.
 
     Return the last row of costs: at [j, lane] that of warping x onto the first j moments of another. What lies
     behind the end of another series costs something, but no path leads back from there.
     """
-    width, n_channels = max(1, int(window * end)), len(x) // (len(before) - 1)
+    n_channels = len(x) // (len(before) - 1)
     shortest, longest = min(end, ends.min()), min(end, ends.max())
     before[: longest + 1] = np.inf
     before[0] = 0

@@ -36,13 +36,10 @@ def as_series(values: Any) -> tuple[FloatArray, IndexArray]:
             f"Series {np.argwhere(large)[0][0]} holds infinity or a number beyond {LARGEST:.0e}. Scale or drop it."
         )
     known: BoolArray = ~np.isnan(array)
-    by_channel: BoolArray = np.logical_or.reduce(known, axis=2)
     by_moment: BoolArray = np.logical_or.reduce(known, axis=1)
-    empty = ~by_channel.all(axis=1)
+    empty = ~np.logical_or.reduce(by_moment, axis=1)
     if empty.any():
-        raise InvalidDataError(
-            f"Series {empty.argmax()} holds no number, or none in one of its channels. Leave it out."
-        )
+        raise InvalidDataError(f"Series {empty.argmax()} holds no number. Leave it out.")
     lengths = array.shape[2] - by_moment[:, ::-1].argmax(axis=1)
     return np.ascontiguousarray(array[:, :, : lengths.max()]), lengths
 
@@ -69,7 +66,7 @@ def _stacked(values: Any) -> FloatArray:
 
 
 def bridged(values: FloatArray, lengths: IndexArray) -> FloatArray:
-    """The same values with a straight line across every gap, and 0 after the end.
+    """The same values with a straight line across every gap; 0 after the end and in channels without a number.
 
     Examples
     --------
@@ -80,7 +77,7 @@ def bridged(values: FloatArray, lengths: IndexArray) -> FloatArray:
     if not gaps.any():
         return values
     values = np.where(gaps, 0, values)
-    for i, channel in np.argwhere(gaps.any(axis=2)):
+    for i, channel in np.argwhere(gaps.any(axis=2) & ~gaps.all(axis=2)):
         times = np.arange(lengths[i])
         known = times[~gaps[i, channel, : lengths[i]]]
         values[i, channel, : lengths[i]] = np.interp(times, known, values[i, channel, known])

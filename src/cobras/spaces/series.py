@@ -58,7 +58,7 @@ class SeriesSpace:
         Dynamic time warping with spectral splits, or k-Shape. DTW compares series of different lengths as they
         are; for k-Shape they are stretched to the length of the longest.
     window : float
-        How far DTW may warp, as a part of the longer series; 1 for any distance.
+        How far DTW may warp, as a part of the longest series; 1 for any distance.
     alpha : float
         The affinity of two series is exp(-alpha DTW).
     normalise : bool
