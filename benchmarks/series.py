@@ -30,7 +30,7 @@ from unittest.mock import patch
 import numpy as np
 from cobras_ts.cobras_dtw import COBRAS_DTW
 from cobras_ts.cobras_kshape import COBRAS_kShape
-from dtaidistance import dtw  # type: ignore[import-untyped]
+from dtaidistance import dtw
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 

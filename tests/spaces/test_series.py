@@ -212,6 +212,13 @@ def test_a_centre_is_the_leading_eigenvector_of_its_shifted_members():
     assert (np.array(rows) @ centre).sum() >= 0
 
 
+def test_a_centre_of_opposites_is_one_of_them():
+    wave = np.sin(np.arange(30.0))
+    shapes = KShape(np.stack([wave, -wave])[:, None])
+    centre = shapes.centre(np.arange(2), np.zeros(2, int), np.zeros((1, 30), np.float32))[0]
+    assert abs(np.corrcoef(centre, wave)[0, 1]) == pytest.approx(1)
+
+
 def test_kshape_finds_shifted_shapes():
     t, rng = np.arange(80), np.random.default_rng(0)
     begin = rng.integers(5, 40, 60)
@@ -261,6 +268,7 @@ def test_lengths_gaps_and_scales_do_not_matter_where_they_should_not():
         ([np.zeros((1, 4)), np.zeros((2, 4))], {}, "same number of channels"),
         (np.zeros((2, 3)), {"distance": "dwt"}, "one of dtw, kshape, not 'dwt'"),
         (np.zeros((2, 3)), {"window": 10}, "between 0 and 1"),
+        (np.zeros((2, 3)), {"n_jobs": 0}, "from 1 on, not 0"),
         (np.zeros((2, 3)), {"train": [0, 1]}, "boolean mask"),
         (np.zeros((2, 3)), {"train": [False, False]}, "nothing could be asked"),
         (np.zeros((MOST_SERIES + 1, 2)), {}, "compares every pair"),

@@ -155,7 +155,7 @@ def _leading(texts: Iterable[str], **options: Any) -> FloatArray:
 def sentence_embeddings(texts: Texts) -> FloatArray:
     """What the package sentence-transformers makes of each text."""
     try:
-        from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found, unused-ignore]
+        from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError:
         raise InvalidDataError(
             "Sentence embeddings need the package sentence-transformers; install it, or leave them out."

@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from cobras.partition import SuperInstance
 from cobras.spaces.kmeans import Uniforms
+from cobras.spaces.spectral import one_thread
 from cobras.types import FloatArray, IndexArray
 
 Spectra: TypeAlias = npt.NDArray[np.complexfloating[Any, Any]]
@@ -62,6 +63,10 @@ class KShape:
 
     def cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, FloatArray]:
         """A group number for every member, and the centres."""
+        with one_thread():
+            return self._cut(members, k, rng)
+
+    def _cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, FloatArray]:
         n = len(members)
         labels: IndexArray = (rng.random((n,)) * k).astype(np.intp)
         shift: IndexArray = np.zeros((n, k), np.intp)
@@ -87,11 +92,12 @@ class KShape:
     ) -> tuple[IndexArray, FloatArray]:
         """The candidates, the one most similar to the centre of all members first, and that centre."""
         centre = start
-        if centre is None:
-            flat = np.zeros(self.series.shape[1:], np.float32)
-            centre = self.centre(members, np.zeros(len(members), np.intp), flat)
-        _, shift = self.fit(self.spectra[members], centre[None])
-        centre = self.centre(members, shift[:, 0], centre)
+        with one_thread():
+            if centre is None:
+                flat = np.zeros(self.series.shape[1:], np.float32)
+                centre = self.centre(members, np.zeros(len(members), np.intp), flat)
+            _, shift = self.fit(self.spectra[members], centre[None])
+            centre = self.centre(members, shift[:, 0], centre)
         similarity, _ = self.fit(self.spectra[candidates], centre[None])
         return candidates[np.argsort(-similarity[:, 0], kind="stable")], centre
 
@@ -145,7 +151,9 @@ class KShape:
         rows = aligned.reshape(len(members), -1)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         rows /= np.where(norms > 1e-6, norms, np.inf)[:, None]
-        shape = before.ravel() if before.any() else rows.mean(axis=0)
+        shape = before.ravel()
+        if not (rows @ shape).any():
+            shape = rows[norms.argmax()]
         for _ in range(50):
             moved = (rows @ shape) @ rows
             size = np.linalg.norm(moved)

@@ -100,7 +100,7 @@ class SeriesSpace:
         }
         if distance == "dtw":
             self.parameters |= {"window": float(window), "alpha": float(alpha)}
-        self._check(distance, window, alpha)
+        self._check(distance, window, alpha, n_jobs)
         self.n_jobs = n_jobs
         self.progress = progress
         self._shown = np.ones(self.n, dtype=bool) if self.train is None else self.train
@@ -197,13 +197,15 @@ class SeriesSpace:
             raise InvalidDataError("train names no series, so nothing could be asked. Name at least one.")
         return None if train.all() else train
 
-    def _check(self, distance: str, window: float, alpha: float) -> None:
+    def _check(self, distance: str, window: float, alpha: float, n_jobs: int) -> None:
         if distance not in ("dtw", "kshape"):
             raise InvalidDataError(f"distance must be one of dtw, kshape, not {distance!r}.")
         if not 0 <= window <= 1 or not alpha > 0:
             raise InvalidDataError(
                 f"window must lie between 0 and 1 and alpha above 0, but they are {window!r} and {alpha!r}."
             )
+        if n_jobs < 1:
+            raise InvalidDataError(f"n_jobs must be a whole number from 1 on, not {n_jobs!r}.")
         if distance == "dtw" and self.n > MOST_SERIES:
             raise InvalidDataError(
                 f"DTW compares every pair of series: {self.n} are too many, at most {MOST_SERIES} are accepted. "

@@ -128,7 +128,7 @@ def embedding(affinity: npt.NDArray[np.float64], k: int, rng: Uniforms) -> Float
     roots = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
     affinity /= roots
     affinity /= roots[:, None]
-    with _one_thread():
+    with one_thread():
         if n <= max(FEW, 4 * k):
             found = eigh(affinity, subset_by_index=(n - k, n - 1), overwrite_a=True, check_finite=False)[1]
         else:
@@ -150,6 +150,6 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-def _one_thread() -> Any:
+def one_thread() -> Any:
     """On matrices this small a second thread costs more than it brings, and results would depend on it."""
     return _libraries().limit(limits=1, user_api="blas")
