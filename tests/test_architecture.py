@@ -50,7 +50,8 @@ ALLOWED = {
     "oracles": BASE,
     "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session", "spaces"},
     "bench": BASE | {"data", "estimators", "methods", "spaces"},
-    "cli": BASE | {"bench", "data", "history", "oracles", "progress", "runner", "session", "storage", "web"},
+    "cli": BASE
+    | {"bench", "data", "history", "oracles", "progress", "runner", "session", "spaces", "storage", "web"},
     "web": BASE | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session"},
     "__main__": {"cli"},
 }

@@ -7,54 +7,16 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pexpect
 import polars as pl
 import pytest
-from PIL import Image
+from polars.testing import assert_frame_equal
 
 from cobras.cli.options import session_file
+from cobras.storage import Journal
+from tests.kinds import KINDS, series, texts
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-def table(folder: Path) -> tuple[str, list[str]]:
-    rng = np.random.default_rng(0)
-    colour = np.array(["red", "blue"])[np.arange(30) % 2]
-    frame = pl.DataFrame(
-        {"id": [f"k{i}" for i in range(30)], "x": rng.normal(size=30), "colour": colour, "kind": colour}
-    )
-    frame.write_excel(folder / "t.xlsx")
-    return "t.xlsx", ["--label", "kind"]
-
-
-def images(folder: Path) -> tuple[str, list[str]]:
-    for k in range(16):
-        place = folder / "my photos" / ("dark" if k % 2 else "light")
-        place.mkdir(parents=True, exist_ok=True)
-        Image.new("RGB", (40, 30), (30 + k, 0, 0) if k % 2 else (200 + k, 255, 255)).save(place / f"p{k}.png")
-    return "my photos", ["--label", "folder", "--features", "pixels"]
-
-
-def texts(folder: Path) -> tuple[str, list[str]]:
-    words = ("rose tulip soil spade", "anchor tide rope sail")
-    for k in range(16):
-        place = folder / "letters" / ("sea" if k % 2 else "garden")
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"letter{k}.txt").write_text(f"{words[k % 2]} number {k}")
-    return "letters", ["--label", "folder"]
-
-
-def series(folder: Path) -> tuple[str, list[str]]:
-    t, lines = np.linspace(0, 6, 40), ["@problemName waves", "@classLabel true slow fast", "@data"]
-    for k in range(16):
-        values = np.sin((1 + 2 * (k % 2)) * t + k / 50)
-        lines.append(",".join(f"{v:.4f}" for v in values) + ":" + ("fast" if k % 2 else "slow"))
-    (folder / "waves.ts").write_text("\n".join(lines))
-    return "waves.ts", ["--label", "class"]
-
-
-MAKERS = {"table": table, "image": images, "text": texts, "series": series}
 
 
 @pytest.fixture
@@ -63,42 +25,37 @@ def own_cache(tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("own_cache")
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_from_files_to_export(cobras: Runner, tmp_path: Path, kind: str) -> None:
-    path, options = MAKERS[kind](tmp_path)
-    done = cobras("run", path, *options, "--max-queries", "15", "--json")
+    files = KINDS[kind](tmp_path)
+    done = cobras("run", files.path, *files.options, "--max-queries", "15", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["ari"][-1] > 0.9
-    asked = cobras("ask", path, *options, "--seed", "1", keys="y n n")
+    asked = cobras("ask", files.path, *files.options, "--seed", "1", keys="y n n")
     assert asked.returncode == 0, asked.stderr
-    for word in (
-        "secret",
-        *({"dark", "light"} if kind == "image" else ()),
-        *({"sea", "garden"} if kind == "text" else ()),
-    ):
-        assert word not in asked.stdout
-    again = cobras("ask", path, keys="n")
+    assert not [word for word in files.secrets if word in asked.stdout]
+    again = cobras("ask", files.path, keys="n")
     assert "Resumed: 3 answers" in again.stdout
-    file = session_file(Path(path), None)
+    file = session_file(Path(files.path), None)
     exported = cobras("export", file, "--out", "out.csv", "--answers", "answers.json")
     assert exported.returncode == 0, exported.stderr
     out = pl.read_csv(tmp_path / "out.csv")
-    assert out.columns[-1] == "cluster"
-    assert out.height == report["n"]
-    first = {"table": "k0", "image": "dark/p1.png", "text": "garden/letter0.txt", "series": 0}[kind]
-    assert out[0, 0] == first
+    assert out.columns == [*files.exported.columns, "cluster"]
+    assert_frame_equal(out.drop("cluster"), files.exported)
+    answers = json.loads((tmp_path / "answers.json").read_text())
+    assert len(answers) == 4
 
 
 @pytest.mark.usefixtures("own_cache")
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_through_a_terminal(
     tmp_path: Path, command: list[str], environment: dict[str, str], kind: str
 ) -> None:
-    path, options = MAKERS[kind](tmp_path)
+    files = KINDS[kind](tmp_path)
     child = pexpect.spawn(
-        command[0], [*command[1:], "ask", path, *options], cwd=tmp_path, env=environment, dimensions=(30, 100),
-        encoding="utf-8", timeout=60,
+        command[0], [*command[1:], "ask", files.path, *files.options], cwd=tmp_path, env=environment,
+        dimensions=(30, 100), encoding="utf-8", timeout=180,
     )  # fmt: skip
     child.expect("same cluster")
     child.expect(r"\[q\]|quit")
@@ -113,10 +70,30 @@ def test_through_a_terminal(
     assert child.exitstatus == 0
 
 
+@pytest.mark.parametrize("features", ["dtw", "kshape", "points"])
+def test_ways_to_compare_series(cobras: Runner, tmp_path: Path, features: str) -> None:
+    """Each way is kept in the session; a method that needs rows is told of the way that has them."""
+    files = series(tmp_path)
+    given = [files.path, *files.options, "--features", features, "--method"]
+    assert cobras("ask", *given, "cobras", keys="nq").returncode == 0
+    with Journal(tmp_path / "engines.cobras") as journal:
+        assert journal.get_meta("note:recipe")["features"] == features
+        parameters = journal.get_meta("parameters")
+    assert parameters.get("distance", "points") == features
+    assert parameters["branch"] == ("random" if features == "points" else "smallest")
+    assert "Resumed: 1 answer" in cobras("ask", files.path, keys="q").stdout
+    other = cobras("ask", *given, "min_max", "--set", "n_clusters=2", "--session", "other.cobras", keys="q")
+    if features == "points":
+        assert other.returncode == 0, other.stderr
+    else:
+        assert other.stderr == "error: min_max clusters rows of numbers, not series; add --features points.\n"
+
+
 @pytest.mark.usefixtures("own_cache")
 def test_options_that_contradict_the_session(cobras: Runner, tmp_path: Path) -> None:
-    path, options = texts(tmp_path)
-    assert cobras("ask", path, *options, keys="n").returncode == 0
+    files = texts(tmp_path)
+    path = files.path
+    assert cobras("ask", path, *files.options, keys="n").returncode == 0
     done = cobras("ask", path, "--kind", "image")
     assert done.returncode == 2
     assert done.stderr == (

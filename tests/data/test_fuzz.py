@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from cobras.data import read_dataset
+from cobras.data import read_dataset, read_recipe
 from cobras.exceptions import CobrasError
 
-N_EXAMPLES = 100_000 if os.environ.get("COBRAS_SOAK") else 40
+N_EXAMPLES = 40_000 if os.environ.get("COBRAS_SOAK") else 40
 FRAME = pl.DataFrame(
     {
         "id": ["a", "b", "c", "d", "e", "f"],
@@ -34,6 +34,8 @@ FRAME = pl.DataFrame(
         "zip": ["007", "010", "123", "", "9", "10"],
     }
 )
+LONG = "engine,time,volt,amp\na,0,1.5,2\na,1,2.5,\nb,1,4.0,1\nb,0,3.0,1\nb,2,5.0,1\nc,7,1,1\n"
+UCR = "1  0.5  0.25  0.125\n2  0.75  1.5  2.5\n1  0.5  0.5  NaN\n2  0.1  0.2  0.3\n"
 TS = "@problemName x\n@classLabel true a b\n@data\n1.0,2.0,3.0:a\n2.0,NaN,1.5:b\n0.5,0.7,0.9:a\n"
 
 
@@ -75,6 +77,8 @@ GOOD = {
     "t.npy": array(),
     "t.npz": arrays(),
     "t.ts": TS.encode(),
+    "long.csv": LONG.encode(),
+    "ucr.txt": UCR.encode(),
     "x.png": picture("PNG"),
     "x.jpg": picture("JPEG", exif=Image.Exif().tobytes()),
     "x.gif": picture("GIF"),
@@ -83,6 +87,30 @@ GOOD = {
     "x.ppm": picture("PPM"),
     "x.txt": b"some words about cats\n" * 5,
 }
+OPTIONS: list[dict[str, object]] = [
+    {},
+    {"kind": "table"},
+    {"kind": "series"},
+    {"kind": "text"},
+    {"label": "colour"},
+    {"id": "id", "drop": ["x"]},
+    {"kind": "series", "id": "engine", "features": "kshape"},
+]
+CELLS = [
+    "",
+    "1",
+    "-1.5",
+    "1,5",
+    "1e400",
+    "nan",
+    "007",
+    "true",
+    "2020-01-01",
+    "1.2.2020",
+    "red",
+    'ein "Wort"',
+    "\u202e",
+]
 edits = st.lists(
     st.tuples(
         st.sampled_from(["set", "cut", "insert", "repeat", "end"]),
@@ -120,12 +148,13 @@ def own_cache() -> Iterator[None]:
 
 
 @settings(max_examples=N_EXAMPLES)
-@given(name=st.sampled_from(sorted(GOOD)), changes=edits)
-def test_damaged_files(name: str, changes: list[tuple[str, float, int, bytes]]) -> None:
+@given(name=st.sampled_from(sorted(GOOD)), changes=edits, options=st.sampled_from(OPTIONS))
+def test_damaged_files(
+    name: str, changes: list[tuple[str, float, int, bytes]], options: dict[str, object]
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         path.write_bytes(damaged(GOOD[name], changes))
-        options = {}
         if name.startswith("x."):
             Path(folder, "good.png" if name != "x.txt" else "good1.txt").write_bytes(
                 GOOD["x.png" if name != "x.txt" else name]
@@ -133,17 +162,41 @@ def test_damaged_files(name: str, changes: list[tuple[str, float, int, bytes]]) 
             Path(folder, "good2.txt").write_text("other words about dogs")
             options = {"kind": "text"} if name == "x.txt" else {"features": "pixels"}
             path = Path(folder)
-        try:
-            dataset = read_dataset(path, **options)  # type: ignore[arg-type]
-        except CobrasError as error:
-            sentence = str(error)
-        else:
-            assert np.isfinite(dataset.X).all()
-            assert dataset.X.shape == (len(dataset.frame), len(dataset.columns))
-            dataset.show(len(dataset) - 1)
-            return
-    assert sentence.endswith(".")
-    assert "\n" not in sentence
+        read_or_refuse(path, options)
+
+
+@settings(max_examples=N_EXAMPLES)
+@given(
+    rows=st.lists(st.lists(st.sampled_from(CELLS) | st.text(max_size=5), max_size=5), max_size=8),
+    mark=st.sampled_from([",", ";", "\t", "|", " ", ", "]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"]),
+    name=st.sampled_from(["t.csv", "t.tsv", "t.txt", "t.data", "t.ts", "t.jsonl"]),
+    options=st.sampled_from(OPTIONS),
+)
+def test_any_cells(
+    rows: list[list[str]], mark: str, end: str, encoding: str, name: str, options: dict[str, object]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(end.join(mark.join(row) for row in rows).encode(encoding, "replace"))
+        read_or_refuse(path, options)
+
+
+def read_or_refuse(path: Path, options: dict[str, object]) -> None:
+    """A data set that holds together, or one sentence."""
+    try:
+        dataset = read_dataset(path, **options)  # type: ignore[arg-type]
+    except CobrasError as error:
+        refusal = str(error)
+    else:
+        assert np.isfinite(dataset.X).all()
+        assert dataset.X.shape == (len(dataset.frame), len(dataset.columns))
+        dataset.show(len(dataset) - 1)
+        np.testing.assert_array_equal(read_recipe(path, dataset.recipe).X, dataset.X)
+        return
+    assert refusal.endswith(".")
+    assert "\n" not in refusal
 
 
 def test_no_warning_leaks_from_a_damaged_image() -> None:

@@ -28,7 +28,7 @@ class Listener(threading.Thread):
 
     def run(self) -> None:
         url, headers = f"{self.client.base_url}/api/events", self.client.headers
-        with httpx.stream("GET", url, headers=headers, timeout=30, trust_env=False) as stream:
+        with httpx.stream("GET", url, headers=headers, timeout=120, trust_env=False) as stream:
             event = ""
             for line in stream.iter_lines():
                 if line.startswith("event: "):
@@ -37,7 +37,7 @@ class Listener(threading.Thread):
                     self.heard.append((event, json.loads(line.removeprefix("data: "))))
 
     def wait(self, condition: Callable[[list[tuple[str, Any]]], bool]) -> None:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not condition(self.heard):
             assert time.monotonic() < end, self.heard
             time.sleep(0.01)

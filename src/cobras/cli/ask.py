@@ -60,7 +60,7 @@ def ask(
     max_queries: Annotated[int | None, typer.Option(metavar="N", help="Stop after so many answers.")] = None,
     settings: Annotated[list[str] | None, SET] = None,
 ) -> None:
-    """Cluster a table, texts or images by answering same-or-different questions.
+    """Cluster a table, texts, images or series by answering same-or-different questions.
 
     Two items are shown side by side: press y if they belong together, n if not, u if you cannot tell. Every answer
     is saved at once. The same command goes on where you stopped.
@@ -92,12 +92,11 @@ def converse(
             warming.start()
             from cobras.cli.keys import open_keys
             from cobras.cli.loop import AskLoop
-            from cobras.cli.source import keep_source
-            from cobras.session import Session
+            from cobras.cli.source import keep_source, open_session
 
             dataset = load()
             warming.join()
-            session = stack.enter_context(Session.open(file, dataset.X, **options))
+            session = stack.enter_context(open_session(dataset, file, **options))
             if data is not None or session.get_note("recipe") is None:
                 keep_source(session, dataset, data)
             session.ask()  # the first split is the longest

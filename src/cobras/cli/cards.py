@@ -98,8 +98,9 @@ def _rows(
     grid.add_column(width=values)
     grid.add_column(width=values)
     grid.add_column(width=BAR)
-    heads = (Text(_cut(title, values, 1, glyphs), "bold underline") for title in titles)
-    grid.add_row("", *heads, Text("apart", "dim"))
+    if any(titles):
+        heads = (Text(_cut(title, values, 1, glyphs), "bold underline") for title in titles)
+        grid.add_row("", *heads, Text("apart", "dim"))
     for line in shown:
         style = "bold" if line.difference >= NOTABLE else ""
         cells = (Text(_cut(text, values, depth, glyphs), style) for text in (line.left, line.right))

@@ -24,13 +24,17 @@ def render_pictures(
     room = max(4, (width - 8) // 2), max(1, height - 1)
     grid = Table.grid(padding=(0, 4))
     grid.add_row(*(Text(chop_cells(title, room[0])[0] if title else "", "bold") for title in titles))
-    grid.add_row(*(_drawn(card, *room, glyphs, colours and glyphs.blocks) for card in cards))
+    if all(isinstance(card, Series) for card in cards):
+        room = room[0], max(1, height - 2)
+        grid.add_row(*(Text(_extent(card), "dim") for card in cards))
+    longest = max((card.channels.shape[1] for card in cards if isinstance(card, Series)), default=0)
+    grid.add_row(*(_drawn(card, *room, longest, glyphs, colours and glyphs.blocks) for card in cards))
     return grid
 
 
-def _drawn(card: Card, width: int, height: int, glyphs: Glyphs, colours: bool) -> Text:
+def _drawn(card: Card, width: int, height: int, longest: int, glyphs: Glyphs, colours: bool) -> Text:
     if isinstance(card, Series):
-        return curve(card.channels, width, height, glyphs)
+        return curve(card.channels, max(1, width * card.channels.shape[1] // longest), height, glyphs)
     if isinstance(card, Photo):
         columns, rows = card.shape(512)
         scale = min(width / columns, 2 * height / rows)
@@ -48,6 +52,12 @@ def _drawn(card: Card, width: int, height: int, glyphs: Glyphs, colours: bool) -
     # Dark ink on light paper, with both colours set, so that it looks the same on every terminal.
     grey = (250 - 225 * _stretched(card.pixels, rows * scale // 2 * 2, columns * scale)).astype(np.uint8)
     return _half_blocks(np.repeat(grey[:, :, None], 3, axis=2))
+
+
+def _extent(card: Card) -> str:
+    """Between which values a series moves: each is drawn on a scale of its own, since shapes are compared."""
+    assert isinstance(card, Series)
+    return f"from {np.nanmin(card.channels):.4g} to {np.nanmax(card.channels):.4g}"
 
 
 def _half_blocks(pixels: npt.NDArray[np.uint8]) -> Text:
@@ -81,21 +91,35 @@ def curve(channels: FloatArray, width: int, height: int, glyphs: Glyphs) -> Text
     *   *
     """
     across, up = (2, 4) if glyphs.blocks else (1, 1)
-    rows, columns = height * up, min(width * across, max(across, channels.shape[1]))
     low, high = np.nanmin(channels), np.nanmax(channels)
-    dots = np.zeros((-(-rows // up) * up, -(-columns // across) * across), dtype=bool)
-    for channel in channels:
-        at = np.linspace(0, len(channel) - 1, columns).round().astype(int)
-        values = channel[at]
-        known = np.isfinite(values)
-        places = ((high - values[known]) / ((high - low) or 1.0) * (rows - 1)).round().astype(int)
-        dots[places, np.flatnonzero(known)] = True
+    dots = np.zeros((height * up, width * across), dtype=bool)
+    if high > low:
+        heights = (high - channels) / (high - low) * (len(dots) - 1)
+    else:
+        heights = np.where(np.isfinite(channels), len(dots) // 2, np.nan)
+    for line in heights:
+        _draw(dots, line)
     if not glyphs.blocks:
         return Text("\n".join("".join(" *"[dot] for dot in row).rstrip() for row in dots.astype(int)))
-    cells = dots.reshape(len(dots) // 4, 4, -1, 2).transpose(0, 2, 1, 3)
+    cells = dots.reshape(height, 4, width, 2).transpose(0, 2, 1, 3)
     weights = np.array([[1, 8], [2, 16], [4, 32], [64, 128]])
     codes = 0x2800 + (cells * weights).sum(axis=(2, 3))
     return Text("\n".join("".join(map(chr, row)) for row in codes))
+
+
+def _draw(dots: npt.NDArray[np.bool_], line: FloatArray) -> None:
+    """Set the dots that a line passes, given by its distance from the top at each moment; NaN is a gap."""
+    columns = dots.shape[1]
+    moments, known = np.arange(len(line)), np.isfinite(line)
+    step = max(1, len(line) - 1) / max(1, columns - 1)
+    dots[line[known].round().astype(int), (moments[known] / step).round().astype(int)] = True
+    # What a column shows: the line from half a column before its middle to half a column after.
+    nearby = np.linspace(-0.49, 0.49, 9) + np.arange(columns)[:, None]
+    passed = np.interp(nearby * step, moments, line)
+    for column in np.flatnonzero(np.isfinite(passed).any(axis=1)):
+        ends = np.array([np.nanmin(passed[column]), np.nanmax(passed[column])])
+        first, last = ends.round().astype(int)
+        dots[first : last + 1, column] = True
 
 
 def _stretched(pixels: FloatArray, rows: int, columns: int) -> FloatArray:

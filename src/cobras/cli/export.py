@@ -34,14 +34,13 @@ def export(
 
     Without --out, --answers and --json the table goes to standard output as CSV.
     """
-    from cobras.cli.source import load_for_session
+    from cobras.cli.source import load_for_session, open_session
     from cobras.data import export_labels
     from cobras.data.export import with_clusters
     from cobras.exceptions import InvalidDataError
-    from cobras.session import Session
 
     dataset = load_for_session(session, data)
-    with Session.open(session, dataset.X) as opened:
+    with open_session(dataset, session) as opened:
         opened.verify()
         sources = [session, *(Path(p) for p in (data, opened.get_note("data")) if p is not None)]
         for target in (out, answers):

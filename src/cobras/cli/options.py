@@ -12,7 +12,7 @@ DataPath = Annotated[
     typer.Argument(
         metavar="PATH",
         help="A table (.csv, .tsv, .parquet, .jsonl, .xlsx, .arrow, .npy, .npz), a folder of images or texts, "
-        "or a session file.",
+        "time series (.ts, or a table with --kind series), or a session file.",
     ),
 ]
 SessionPath = Annotated[
@@ -40,8 +40,8 @@ Features = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="How to compare: efficientnet or pixels for images, lsi or sentences for texts. "
-        "[default: the first that is installed]",
+        help="How to compare: efficientnet or pixels for images, lsi or sentences for texts, dtw, kshape or points "
+        "for series. [default: the first that is installed]",
     ),
 ]
 

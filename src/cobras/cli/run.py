@@ -58,11 +58,10 @@ def run(
 
     Prints the adjusted Rand index (ARI) per number of queries: 1 is the true clustering, 0 is chance.
     """
-    from cobras.cli.source import keep_source, showing_progress
+    from cobras.cli.source import keep_source, open_session, showing_progress
     from cobras.data import read_dataset
     from cobras.oracles import LabelOracle
     from cobras.runner import run as answer
-    from cobras.session import Session
 
     check_budget(max_queries)
     options = method_options(settings)
@@ -71,10 +70,8 @@ def run(
         dataset = read_dataset(path, **given, progress=progress)  # type: ignore[arg-type]
     truth = _truth(dataset, label)
     begin = time.perf_counter()
-    if session is None:
-        opened = Session(dataset.X, method=method, random_state=seed, **options)
-    else:
-        opened = Session.open(session, dataset.X, method=method, random_state=seed, **options)
+    opened = open_session(dataset, session, method=method, random_state=seed, **options)
+    if session is not None:
         keep_source(opened, dataset, path)
     with opened, _progress(max_queries) as full:
         answer(opened, LabelOracle(truth), until=full)

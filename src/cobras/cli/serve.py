@@ -32,6 +32,7 @@ from cobras.cli.options import (
 
 if TYPE_CHECKING:
     from cobras.data import Dataset
+    from cobras.session import Session
 
 EXAMPLE = "Example: cobras serve flowers.csv --label species"
 ACTIONS = ("same", "different", "unsure", "undo", "redo", "history", "map", "help")
@@ -109,14 +110,13 @@ def show(
     from cobras.cli.screen import make_console, near, waiting
 
     with waiting(make_console(), f"Reading {data or file} ..."):
-        from cobras.cli.source import keep_source
-        from cobras.session import Session
+        from cobras.cli.source import keep_source, open_session
         from cobras.web.server import WebServer
 
         dataset = load()
 
         def begin() -> Session:
-            session = Session.open(file, dataset.X, **options)
+            session = open_session(dataset, file, **options)
             if data is not None or session.get_note("recipe") is None:
                 keep_source(session, dataset, data)
             return session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from cobras.data import Dataset, load_demo, read_dataset, read_recipe
 from cobras.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.session import Session
 from cobras.storage import Journal
+
+NEED_ROWS = ("cobs", "npu", "explore_consolidate", "min_max")  # hand all rows to another clusterer
 
 
 def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
@@ -62,9 +65,34 @@ def load_for_session(file: Path, path: Path | None) -> Dataset:
         return read_recipe(path, recipe, progress)
 
 
-def load_for_asking(file: Path, path: Path, label: str | None, id: str | None, drop: list[str]) -> Dataset:
-    """`load_data` with three options."""
-    return load_data(path, file, DataOptions(label, id, drop))
+def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session:
+    """A session on a data set, in a file that is created or resumed; series are compared as series."""
+    X: Any = dataset.X
+    distance = dataset.recipe.get("features")
+    if dataset.series is None or distance not in ("dtw", "kshape"):
+        return _opened(X, file, options)
+    from cobras.spaces.series import SeriesSpace
+
+    if (method := options.get("method")) in NEED_ROWS:
+        raise InvalidDataError(f"{method} clusters rows of numbers, not series; add --features points.")
+    is_new = file is None or not file.is_file() or not file.stat().st_size
+    if is_new and method in (None, "cobras"):
+        options = {"branch": "smallest", **options}  # the better choice with series: see docs/series.md
+    with showing_progress() as progress:
+        X = SeriesSpace(
+            dataset.series,
+            distance=distance,
+            n_jobs=os.cpu_count() or 1,
+            progress=lambda part: progress(round(100 * part), 100),
+        )
+        X.root(0)  # compares all pairs
+    return _opened(X, file, options)
+
+
+def _opened(X: Any, file: Path | None, options: dict[str, Any]) -> Session:
+    if file is None:
+        return Session(X, **options)
+    return Session.open(file, X, **options)
 
 
 @contextmanager

@@ -17,6 +17,9 @@ from cobras.types import FloatArray
 
 CLASS = "class"  # the column of the classes that a .ts file or one of the UCR archive gives
 N_POINTS = 512  # of a row, at most
+WAYS = {"dtw": "by dynamic time warping", "kshape": "by shape", "points": "moment by moment"}
+MOST_CELLS = 2e11  # of all pairs of moments: within a tenth of them, DTW takes some ten seconds
+MOST_SERIES = 10_000  # as many as the space of series accepts
 
 
 def read_curves(path: Path, choices: Choices) -> Dataset:
@@ -28,7 +31,9 @@ def read_curves(path: Path, choices: Choices) -> Dataset:
         else read_series(path)
     )
     choices.check(path.name, data.frame.columns)
+    choices.check_features("series")
     own = choices.vectors
+    how, note = _compared(data, choices)
     X = rows_of(data) if own is None else read_vectors(Path(own), len(data), path.name)
     hidden = [name for name in (choices.label, *choices.drop, None if named else CLASS) if name is not None]
     id_column = data.recipe.get("id") or (None if named else "series")
@@ -39,10 +44,20 @@ def read_curves(path: Path, choices: Choices) -> Dataset:
         frame=data.frame,
         labels=None if choices.label is None else data.frame[choices.label].to_numpy(),
         card=CurveCards(data, [*hidden, id_column]),
-        notes=data.notes,
-        recipe={**choices.recipe(), "kind": "series", "id": id_column, "hidden": hidden},
+        notes=(*data.notes, note),
+        recipe={**choices.recipe(), "kind": "series", "id": id_column, "hidden": hidden, "features": how},
         series=data.values,
     )
+
+
+def _compared(data: SeriesData, choices: Choices) -> tuple[str | None, str]:
+    """How the series are compared, and a note; DTW unless comparing all pairs takes too long."""
+    if choices.vectors is not None:
+        return None, f"Compared by the vectors in {Path(choices.vectors).name}, as they are."
+    n, longest = len(data), int(data.lengths.max())
+    how = choices.features or ("dtw" if (n * longest) ** 2 <= MOST_CELLS and n <= MOST_SERIES else "kshape")
+    others = [f"{name} {WAYS[name]}" for name in WAYS if name != how]
+    return how, f"Compared {WAYS[how]}. (--features {' or '.join(others)})"
 
 
 def rows_of(data: SeriesData) -> FloatArray:

@@ -19,7 +19,11 @@ IMAGES = frozenset(
 TEXTS = frozenset({".txt", ".md", ".text", ".rst", ".tex", ".html", ".htm", ".eml", ".log"})
 LONG = 80  # characters from which on, on average, a column is one of texts to be read
 N_SAMPLED = 1_000  # rows that a guess looks at
-FEATURES = {"efficientnet": "image", "pixels": "image", "lsi": "text", "sentences": "text"}
+FEATURES = {
+    **dict.fromkeys(("efficientnet", "pixels"), "image"),
+    **dict.fromkeys(("lsi", "sentences"), "text"),
+    **dict.fromkeys(("dtw", "kshape", "points"), "series"),
+}
 FEW = 2  # numbers beside a text that do not make it a table
 
 
@@ -68,7 +72,8 @@ class Choices:
         """Refuse features of another kind."""
         if self.features is not None and FEATURES[self.features] != kind:
             raise InvalidDataError(
-                f"Features {self.features!r} are for {FEATURES[self.features]}s, but the data is of kind {kind}."
+                f"Features {self.features!r} are for the kind {FEATURES[self.features]}, but the data is of kind "
+                f"{kind}. Leave them out, or give another kind."
             )
 
     def recipe(self) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def read_dataset(
     Parameters
     ----------
     path : path
-        A .csv, .tsv, .parquet, .jsonl, .json, .xlsx, .arrow, .npy or .npz file, or a folder of images or texts.
-        Delimiter, encoding and decimal comma are found.
+        A .csv, .tsv, .parquet, .jsonl, .json, .xlsx, .arrow, .npy, .npz or .ts file, or a folder of images or
+        texts. Delimiter, encoding and decimal comma are found.
     label : str, optional
         A column with known classes. It is kept in `labels` and in the export, never in `X` or on a card. The
         folders within a folder are the column "folder".
@@ -58,9 +58,9 @@ def read_dataset(
         The column that holds the texts, or names the image files, from the folder of the table.
     vectors : path, optional
         A file with one row of numbers for each item, to be clustered as they are in place of the features.
-    features : {"efficientnet", "pixels", "lsi", "sentences"}, optional
-        How images, or texts, are compared; the best one that is installed if left out, sentence embeddings only
-        when asked for.
+    features : {"efficientnet", "pixels", "lsi", "sentences", "dtw", "kshape", "points"}, optional
+        How images, texts or series are compared. If left out: what the network sees in images, where it is
+        installed; the topics of texts; dynamic time warping, or the shapes of very many series.
     progress : callable, optional
         Called with the number of images done and the number of all.
 
