@@ -36,6 +36,11 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
     "npu": {"infer_last": [False, True], "warm_start": [False, True], "n_trees": [5]},
     "explore_consolidate": {"infer_last": [False, True]},
     "min_max": {"infer_last": [False, True]},
+    "adder": {
+        "n_parts": [1, 3, 12],
+        "stop_belief": [0.0, 0.05, 0.5],
+        "predictors": ["near", "near far nearest linear"],
+    },
 }
 
 

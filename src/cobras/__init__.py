@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cobras.clusterers import COSC, COPKMeans, MPCKMeans, PCKMeans
     from cobras.constraints import Constraints
     from cobras.data import Dataset, read_dataset
-    from cobras.estimators import COBRA, COBRAS, COBS, NPU, ExploreConsolidate, MinMax
+    from cobras.estimators import ADDER, COBRA, COBRAS, COBS, NPU, ExploreConsolidate, MinMax
     from cobras.exceptions import (
         CobrasError,
         DataChangedError,
@@ -36,7 +36,7 @@ _HOMES = {
     "constraints": ["Constraints"],
     "data": ["Dataset", "read_dataset"],
     "clusterers": ["COPKMeans", "COSC", "MPCKMeans", "PCKMeans"],
-    "estimators": ["COBRA", "COBRAS", "COBS", "NPU", "ExploreConsolidate", "MinMax"],
+    "estimators": ["ADDER", "COBRA", "COBRAS", "COBS", "NPU", "ExploreConsolidate", "MinMax"],
     "exceptions": [
         "CobrasError",
         "DataChangedError",
@@ -60,6 +60,7 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "ADDER",
     "COBRA",
     "COBRAS",
     "COBS",

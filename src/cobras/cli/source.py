@@ -15,7 +15,7 @@ from cobras.exceptions import DataChangedError, InvalidDataError, SessionFileErr
 from cobras.session import Session
 from cobras.storage import Journal
 
-NEED_ROWS = ("cobs", "npu", "explore_consolidate", "min_max")  # hand all rows to another clusterer
+NEED_ROWS = ("cobs", "npu", "explore_consolidate", "min_max", "adder")  # know rows of numbers only
 
 
 def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:

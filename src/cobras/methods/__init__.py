@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from cobras.exceptions import InvalidDataError
+from cobras.methods.adder import adder
 from cobras.methods.asking import Method, Reconsider, Step, Steps
 from cobras.methods.cobra import cobra
 from cobras.methods.cobras import cobras
@@ -21,6 +22,7 @@ __all__ = [
     "Reconsider",
     "Step",
     "Steps",
+    "adder",
     "cobra",
     "cobras",
     "cobs",
@@ -38,6 +40,7 @@ METHODS: dict[str, Method] = {
     "npu": npu,
     "explore_consolidate": explore_consolidate,
     "min_max": min_max,
+    "adder": adder,
 }
 
 HONOUR_MARKS = {cobras, cobra}
