@@ -116,13 +116,14 @@ class Scene:
             space.memo[key] = Landscape(space, seed, n_parts)
         self.land: Landscape = space.memo[key]
         self._key = (*key, predictors)
+        self._last: tuple[object, Known, FloatArray] | None = None
 
     def partition(self) -> Partition:
         """What a person would get by stopping now."""
         key = (*self._state(), "partition")
         if key not in self._memo:
-            known = self._grouped()
-            clusters = self._belief(known).argmax(axis=1)
+            known, belief = self._picture()
+            clusters = belief.argmax(axis=1)
             clusters[known.points] = known.clusters
             self._memo[key] = self.land.partition(clusters)
         found: Partition = self._memo[key]
@@ -133,8 +134,8 @@ class Scene:
         out = self.land.points(sorted({*tried, *self.seeds()}))
         key = (*self._state(), "next", fingerprint(out))
         if key not in self._memo:
-            uncertain = entropy(self._belief(self._grouped())) + CALM
-            score = self.land.felt(uncertain) / (1 + self.land.cover(self._known(self.seeds()).points))
+            known, belief = self._picture()
+            score = self.land.felt(entropy(belief) + CALM) / (1 + self.land.cover(known.points))
             score[~self.land.shown] = -1
             score[out] = -1
             best = int(score.argmax())
@@ -212,8 +213,13 @@ class Scene:
             np.array([i in answered for i in seeds]),
         )
 
-    def _belief(self, known: Known) -> FloatArray:
-        return believe(self.land, known, np.arange(self.land.n), self._predictors)
+    def _picture(self) -> tuple[Known, FloatArray]:
+        """All seeds with their clusters, and the belief of all points; the last one is kept, it is needed twice."""
+        state = self._state()
+        if self._last is None or self._last[0] != state:
+            known = self._grouped()
+            self._last = state, known, believe(self.land, known, np.arange(self.land.n), self._predictors)
+        return self._last[1:]
 
     def _likely_same(self) -> tuple[list[int], FloatArray]:
         """The must-link components, by root, and how likely each two are the same cluster."""

@@ -7,8 +7,8 @@ to the likelihood it gave to the truth; so the answers themselves decide which p
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from cobras.methods.landscape import Landscape
 from cobras.types import BoolArray, FloatArray, IndexArray
 
 HEADSTART = 2.0  # in favour of diffusion, as long as nothing is known; a difference of log-likelihoods
+NEGLIGIBLE = 1e-3  # a predictor with this share of the best one's trust is not heard
 LEAST = 0.02  # no predictor is taken to be surer than this
 
 
@@ -35,79 +36,96 @@ class Known(NamedTuple):
         return table
 
 
-class Prediction(NamedTuple):
-    """How likely each cluster is: for the points in question, and for the known ones from the others."""
+class Predictor(Protocol):
+    """Predicts clusters from known points, whose membership is M."""
 
-    points: FloatArray
-    left_out: FloatArray
+    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
+        """How likely each cluster is for each known point, judging from the others."""
+
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+        """How likely each cluster is for the points `at`."""
 
 
-Predictor: TypeAlias = Callable[[Landscape, Known, FloatArray, IndexArray], Prediction]
-
-
-def diffusion(relation: str) -> Predictor:
+@dataclass(frozen=True)
+class Diffused:
     """What is felt of each cluster."""
 
-    def predict(land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> Prediction:
-        columns = land.columns(relation, known.points)
-        among = columns[known.points]
+    relation: str
+
+    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
+        """Without what a point feels of itself."""
+        among = land.block(self.relation, known.points, known.points)
         np.fill_diagonal(among, 0)
-        return Prediction(shares(columns[at] @ M), shares(among @ M))
+        return shares(among @ M)
 
-    return predict
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+        """What is felt at these points."""
+        return shares(land.block(self.relation, at, known.points) @ M)
 
 
-def nearest(land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> Prediction:
+class Nearest:
     """The cluster of the nearest known point."""
-    columns = land.columns("distance", known.points)
-    among = columns[known.points]
-    np.fill_diagonal(among, np.inf)
-    smooth = 0.9 * M + 0.1 / M.shape[1]
-    return Prediction(smooth[columns[at].argmin(axis=1)], smooth[among.argmin(axis=1)])
+
+    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
+        """The nearest but itself."""
+        among = land.block("distance", known.points, known.points)
+        np.fill_diagonal(among, np.inf)
+        return self._of(M, among)
+
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+        """The nearest to these points."""
+        return self._of(M, land.block("distance", at, known.points))
+
+    def _of(self, M: FloatArray, distance: FloatArray) -> FloatArray:
+        likely: FloatArray = 0.9 * M[distance.argmin(axis=1)] + 0.1 / M.shape[1]
+        return likely
 
 
-def ridge(kernel: Callable[[Landscape, IndexArray], FloatArray], penalty: float) -> Predictor:
-    """Kernel ridge regression on the clusters; a point's own residual follows from the inverse alone."""
+@dataclass(frozen=True)
+class Ridge:
+    """Kernel ridge regression on the clusters.
 
-    def predict(land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> Prediction:
-        columns = kernel(land, known.points)
-        mean = 1 / M.shape[1]
-        inverse = np.linalg.inv(columns[known.points].astype(np.float64) + penalty * np.eye(len(M)))
-        weights = inverse @ (M - mean)
-        left_out = M - weights / np.diag(inverse)[:, None]
-        return Prediction(
-            shares(np.maximum(columns[at] @ weights + mean, LEAST)), shares(np.maximum(left_out, LEAST))
+    The kernel is the scalar product, or falls off with the squared distance in units of the median of all.
+    """
+
+    penalty: float
+    sharpness: float = 0  # of the Gaussian; 0 for the scalar product
+
+    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
+        """A point's residual, had it been left out, follows from the inverse alone."""
+        inverse, weights = self._fit(land, known, M)
+        return shares(np.maximum(M - weights / np.diag(inverse)[:, None], LEAST))
+
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+        """The regression at these points."""
+        _, weights = self._fit(land, known, M)
+        kernel = self._kernel(land, at, known.points)
+        return shares(np.maximum(kernel @ weights.astype(kernel.dtype) + 1 / M.shape[1], LEAST))
+
+    def _fit(self, land: Landscape, known: Known, M: FloatArray) -> tuple[FloatArray, FloatArray]:
+        kernel = self._kernel(land, known.points, known.points).astype(np.float64)
+        inverse = np.linalg.inv(kernel + self.penalty * np.eye(len(M)))
+        return inverse, inverse @ (M - 1 / M.shape[1])
+
+    def _kernel(self, land: Landscape, at: IndexArray, points: IndexArray) -> FloatArray:
+        if not self.sharpness:
+            return land.block("linear", at, points)
+        kernel: FloatArray = np.exp(
+            land.block("distance", at, points) * np.float32(-self.sharpness / land.median)
         )
-
-    return predict
-
-
-def gaussian(sharpness: float) -> Callable[[Landscape, IndexArray], FloatArray]:
-    """A kernel that falls off with the distance, in units of the median of all distances."""
-
-    def kernel(land: Landscape, points: IndexArray) -> FloatArray:
-        columns: FloatArray = np.exp(land.columns("distance", points) * (-sharpness / land.median))
-        return columns
-
-    return kernel
-
-
-def linear(land: Landscape, points: IndexArray) -> FloatArray:
-    """The scalar product."""
-    return land.columns("linear", points)
+        return kernel
 
 
 PREDICTORS: dict[str, Predictor] = {
-    "near": diffusion("near"),
-    "far": diffusion("far"),
-    "nearest": nearest,
-    "linear": ridge(linear, 0.1),
-    "stiff": ridge(linear, 1.0),
-    "narrow": ridge(gaussian(4), 0.1),
-    "wide": ridge(gaussian(1), 0.1),
-    "broad": ridge(gaussian(1), 1.0),
+    "near": Diffused("near"),
+    "far": Diffused("far"),
+    "nearest": Nearest(),
+    "linear": Ridge(0.1),
+    "stiff": Ridge(1.0),
+    "narrow": Ridge(0.1, sharpness=4),
+    "wide": Ridge(0.1, sharpness=1),
+    "broad": Ridge(1.0, sharpness=1),
 }
-
 ALL = " ".join(PREDICTORS)
 
 
@@ -129,12 +147,19 @@ def believe(land: Landscape, known: Known, at: IndexArray, predictors: tuple[str
     """How likely each cluster is for the points `at`: the mixture of all predictors."""
     M = known.membership
     judges = known.answered & (M[known.answered].sum(axis=0)[known.clusters] > 1)
-    predictions = [PREDICTORS[name](land, known, M, at) for name in predictors]
     truth = np.arange(len(M)), known.clusters
-    evidence = np.array([np.log(np.maximum(p.left_out[truth][judges], LEAST)).sum() for p in predictions])
-    evidence[0] += HEADSTART
+    evidence = np.zeros(len(predictors))
+    evidence[0] = HEADSTART
+    if judges.any():
+        for x, name in enumerate(predictors):
+            left_out = PREDICTORS[name].left_out(land, known, M)[truth][judges]
+            evidence[x] += np.log(np.maximum(left_out, LEAST)).sum()
     trust = np.exp(evidence - evidence.max())
-    mixture: FloatArray = sum(t * p.points for t, p in zip(trust / trust.sum(), predictions, strict=True))
+    trust[trust < NEGLIGIBLE] = 0
+    mixture = np.zeros((len(at), M.shape[1]))
+    for name, share in zip(predictors, trust / trust.sum(), strict=True):
+        if share:
+            mixture += share * PREDICTORS[name](land, known, M, at)
     return mixture
 
 

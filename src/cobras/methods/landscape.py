@@ -19,6 +19,7 @@ from cobras.types import BoolArray, FloatArray, IndexArray
 MOST_POINTS = 5000
 N_NEIGHBORS = 10
 NEAR, FAR = 0.9, 0.99  # the shares that go on in the two diffusions
+QUANTILES = np.linspace(0, 1, 501)[1:-1]
 N_SAMPLED = 500  # points by which scales are set
 
 
@@ -61,7 +62,7 @@ class Landscape:
         }
         medoids = self.points([part.representative for part in self.first])
         self._ordered = {
-            relation: np.sort((self.columns(relation, medoids) / self._scale(relation, medoids)).ravel())
+            relation: np.quantile(self.columns(relation, medoids) / self._scale(relation, medoids), QUANTILES)
             for relation in ("near", "far")
         }
 
@@ -91,7 +92,7 @@ class Landscape:
         apart = np.maximum(squares[:, None] + squares - 2 * sample @ sample.T, 0)[
             np.triu_indices(len(sample), 1)
         ]
-        self._distances: FloatArray = np.sort(apart)
+        self._distances: FloatArray = np.quantile(apart, QUANTILES) if len(apart) else np.ones(1)
         self.median = float(np.median(apart)) if len(apart) and np.median(apart) > 0 else self._spread
 
     def _squared_distances(self, point: int) -> FloatArray:
@@ -111,8 +112,13 @@ class Landscape:
 
     def columns(self, relation: str, points: IndexArray) -> FloatArray:
         """How all points are related to these, shape (n, number of points)."""
+        return self.block(relation, np.arange(self.n), points)
+
+    def block(self, relation: str, at: IndexArray, points: IndexArray) -> FloatArray:
+        """How the points `at` are related to these."""
         place, kept = self._keep(relation, points)
-        chosen: FloatArray = kept[place].T
+        rows = kept[place]
+        chosen: FloatArray = (rows if len(at) == self.n else rows[:, at]).T
         return chosen
 
     def related(self, relation: str, a: IndexArray, b: IndexArray) -> FloatArray:
@@ -145,7 +151,7 @@ class Landscape:
         """For each pair of points, the share of all pairs that are more alike in this relation."""
         related = self.related(relation, a, b)
         if relation == "distance":
-            return np.searchsorted(self._distances, related) / max(len(self._distances), 1)
+            return np.searchsorted(self._distances, related) / len(self._distances)
         ordered = self._ordered[relation]
         related = related / np.sqrt(self._reach[relation][a] * self._reach[relation][b])
         return 1 - np.searchsorted(ordered, related, side="right") / len(ordered)
