@@ -122,7 +122,7 @@ class TestMarkdown:
 
 
 def test_it_can_be_written_elsewhere_and_is_the_same(report, tmp_path):
-    again = write_report(report.parent, tmp_path / "docs" / "paper")
+    again = write_report(report.parent, out=tmp_path / "docs" / "paper")
     assert again == tmp_path / "docs" / "paper" / "report.html"
     for file in again.parent.rglob("*.*"):
         assert file.read_bytes() == (report.parent / file.relative_to(again.parent)).read_bytes(), file.name
@@ -159,5 +159,5 @@ def test_it_works_with_few_methods(tmp_path, methods):
 
 def test_a_folder_without_results_is_refused_and_left_alone(tmp_path):
     with pytest.raises(InvalidDataError, match="cobras bench run"):
-        write_report(tmp_path / "nothing", tmp_path / "out")
+        write_report(tmp_path / "nothing", out=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -69,6 +69,7 @@ KNOWN = {
     "COBS": Style("#009E73", (9, 2), "D"),
     "MPCKMeans-NPU": Style("#0072B2", (), "X"),
     "COSC-NPU": Style("#56B4E9", (3, 1, 1, 1, 1, 1), "P"),
+    "ADDER": Style("#A4161A", (), "*", 2.2),
 }
 OTHERS = (
     Style("#7A7A7A", (), "*"),

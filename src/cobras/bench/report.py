@@ -12,29 +12,30 @@ from typing import Any
 from cobras.bench import tables
 from cobras.bench.claims import check_claims
 from cobras.bench.figures import draw
+from cobras.bench.leads import leads
 from cobras.bench.pages import Block, Claims, Code, Heading, Table, Text, write_html, write_markdown
 from cobras.bench.summary import Summary, read_summary
 from cobras.bench.verdicts import Check, Verdict
 from cobras.bench.wording import duration
 
 
-def write_report(folder: Path, out: Path | None = None) -> Path:
-    """Write the report on the results in a folder.
+def write_report(*folders: Path, out: Path | None = None) -> Path:
+    """Write the report on the results in one or several folders.
 
     Parameters
     ----------
-    folder : Path
-        The folder of an experiment that `cobras bench run` filled.
+    folders : Path
+        Folders that `cobras bench run` filled; the experiments must have the same folds, queries and seed.
     out : Path, optional
-        Where `report.html`, `report.md` and `figures/` go; the same folder by default.
+        Where `report.html`, `report.md` and `figures/` go; the first folder by default.
 
     Returns
     -------
     Path
         The HTML page.
     """
-    summary = read_summary(folder)
-    out = folder if out is None else out
+    summary = read_summary(*folders)
+    out = folders[0] if out is None else out
     out.mkdir(parents=True, exist_ok=True)
     title = f"Experiment {summary.name}: which clustering after how many answers"
     blocks = _blocks(summary, out)
@@ -60,6 +61,7 @@ def _blocks(summary: Summary, out: Path) -> list[Block]:
         *draw(summary, out / "figures"),
         Heading("Tables"),
         tables.mean_ari(summary),
+        *leads(summary),
         *([ranks] if ranks is not None else [Text("No aligned ranks: fewer than two methods share a task.")]),
         tables.run_times(summary),
         tables.waiting(summary),

@@ -84,6 +84,8 @@ def run_experiment(
                 if time.monotonic() - saved > SAVE_EVERY:
                     write_part(out, unsaved)
                     unsaved, saved = [], time.monotonic()
+                    about["runs"][-1]["seconds"] = round(saved - begun)
+                    write_about(out, about)
         finally:
             write_part(out, unsaved)
             collect(out)

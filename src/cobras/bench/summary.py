@@ -29,7 +29,7 @@ from cobras.bench.results import KEY, read_about, read_results, read_runs
 from cobras.exceptions import InvalidDataError
 from cobras.types import FloatArray, IndexArray
 
-METHODS = ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50", "COBS", "MPCKMeans-NPU", "COSC-NPU")
+METHODS = ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50", "COBS", "MPCKMeans-NPU", "COSC-NPU")  # the paper's
 N_DRAWS = 400
 
 
@@ -217,23 +217,20 @@ class Summary:
         return over_folds(scores, repetition, self.n_folds)
 
 
-def read_summary(folder: Path) -> Summary:
-    """Read what `cobras bench run` wrote into a folder."""
-    results, runs, about = read_results(folder), read_runs(folder), read_about(folder)
-    if results.is_empty() or runs.is_empty():
+def read_summary(*folders: Path) -> Summary:
+    """Read what `cobras bench run` wrote into a folder, or into several with the same folds, queries and seed."""
+    read = [_read(folder) for folder in folders]
+    about = _together([about for _, _, about in read])
+    results = pl.concat([results for results, _, _ in read]).sort(*KEY, "query")
+    runs = pl.concat([runs for _, runs, _ in read]).sort(KEY)
+    if runs.select(KEY).is_duplicated().any():
         raise InvalidDataError(
-            f"{folder} holds no results. Name the folder of an experiment, or run it first by cobras bench run."
+            f"A run is in more than one of {', '.join(map(str, folders))}. Name each method once."
         )
-    results, runs = results.sort(*KEY, "query"), runs.sort(KEY)
     n_queries = int(results["query"].to_numpy().max())
-    if not _whole(results, runs, n_queries):
-        raise InvalidDataError(
-            f"The results in {folder} are not whole: each run in runs.parquet must have one row per query, "
-            f"0 to {n_queries}, in results. Remove the folder and run the experiment again."
-        )
     sizes = runs.select("task", "n_rows", "n_features", "n_classes").unique("task").sort("n_rows", "task")
     return Summary(
-        name=str(about.get("experiment", {}).get("name", folder.name)),
+        name=str(about.get("experiment", {}).get("name", folders[0].name)),
         tasks=tuple(TaskSize(*row) for row in sizes.iter_rows()),
         methods=tuple(sorted(set(runs["method"]), key=_place)),
         n_folds=int(about.get("experiment", {}).get("folds", runs["fold"].to_numpy().max() + 1)),
@@ -242,6 +239,32 @@ def read_summary(folder: Path) -> Summary:
         seconds=results["seconds"].to_numpy().reshape(-1, n_queries + 1),
         about=about,
     )
+
+
+def _read(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
+    results, runs = read_results(folder), read_runs(folder)
+    if results.is_empty() or runs.is_empty():
+        raise InvalidDataError(
+            f"{folder} holds no results. Name the folder of an experiment, or run it first by cobras bench run."
+        )
+    n_queries = int(results["query"].to_numpy().max())
+    if not _whole(results.sort(*KEY, "query"), runs.sort(KEY), n_queries):
+        raise InvalidDataError(
+            f"The results in {folder} are not whole: each run in runs.parquet must have one row per query, "
+            f"0 to {n_queries}, in results. Remove the folder and run the experiment again."
+        )
+    return results, runs, read_about(folder)
+
+
+def _together(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One record of several experiments, which must share their folds."""
+    first, *others = abouts
+    for other in others:
+        for key in ("folds", "queries", "seed"):
+            values = [about.get("experiment", {}).get(key) for about in (first, other)]
+            if values[0] != values[1]:
+                raise InvalidDataError(f"The experiments differ in {key}: {values[0]} and {values[1]}.")
+    return first | {"runs": [run for about in abouts for run in about.get("runs", [])]}
 
 
 def _whole(results: pl.DataFrame, runs: pl.DataFrame, n_queries: int) -> bool:

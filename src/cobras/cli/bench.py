@@ -76,11 +76,19 @@ def run(
         )
 
 
-@bench.command("report", epilog="Example: cobras bench report experiments/paper.toml")
+@bench.command(
+    "report",
+    epilog="Example: cobras bench report experiments/adder.toml experiments/paper.toml --out docs/adder",
+)
 def report(
-    experiment: Annotated[
-        Path, typer.Argument(metavar="EXPERIMENT", help="The .toml file, or the folder of its results.")
-    ] = Path("experiments/paper.toml"),
+    experiments: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="EXPERIMENT...",
+            help="The .toml file, or the folder of its results; experiments/paper.toml by default. Several with "
+            "the same folds, queries and seed make one report, named after the first.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the report goes; with the results by default.")
     ] = None,
@@ -89,7 +97,9 @@ def report(
     """Write figures, tables and a check-list of the paper's claims as HTML and Markdown."""
     from cobras.bench.report import write_report
 
-    page = write_report(experiment.with_suffix("") if experiment.suffix == ".toml" else experiment, out)
+    given = experiments or [Path("experiments/paper.toml")]
+    folders = [path.with_suffix("") if path.suffix == ".toml" else path for path in given]
+    page = write_report(*folders, out=out)
     print(json.dumps({"report": str(page)}) if as_json else page)
 
 

@@ -31,6 +31,7 @@ from cobras.spaces import Space, VectorSpace
 from cobras.types import Answer, FloatArray, IndexArray
 
 OPEN = 0.1  # a relation that is less uncertain than this is not asked while the first parts are compared
+JOIN = 1 / 3  # clusters at least so likely the same are shown as one: too many small ones cost more
 CALM = 0.1  # what an instance adds to the uncertainty around it, however sure it is
 
 
@@ -245,13 +246,13 @@ class Scene:
 
 
 def join_likely(p: FloatArray, apart: FloatArray, size: FloatArray) -> IndexArray:
-    """Join the likeliest two, by average linkage, as long as they are more likely the same than not."""
+    """Join the likeliest two, by average linkage, as long as they are likely enough to be the same."""
     p, apart, size = p.copy(), apart.copy(), size.copy()
     group = np.arange(len(p))
     p[apart] = -1
     while True:
         a, b = divmod(int(p.argmax()), len(p))
-        if p[a, b] < 0.5:
+        if p[a, b] < JOIN:
             joined: IndexArray = np.unique(group, return_inverse=True)[1]
             return joined
         apart[a] |= apart[b]

@@ -13,7 +13,7 @@ from cobras.constraints import Constraints
 from cobras.methods.landscape import Landscape
 from cobras.types import Answer, FloatArray, IndexArray
 
-THRESHOLDS = np.array([0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7])
+THRESHOLDS = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6])
 STEEPNESSES = np.array([0.5, 1, 2, 4, 8])
 SLIP = 0.02  # the share of answers that no likeness explains
 N_STEPS = 500
@@ -40,7 +40,7 @@ class Likeness:
             p = P_SAME[:, self._steps(measure, a, b)]
             likelihood = np.log(np.where(same, p, 1 - p)).sum(axis=1)
             weight = np.exp(likelihood - likelihood.max())
-            evidence.append(likelihood.max() + np.log(weight.mean()))
+            evidence.append(likelihood.max() + np.log(weight.sum()))
             self._p.append(weight / weight.sum() @ P_SAME)
         trust = np.exp(np.array(evidence) - max(evidence))
         self._trust = trust / trust.sum()
