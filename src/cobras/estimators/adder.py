@@ -15,7 +15,7 @@ class ADDER(ActiveClusterer):
     ----------
     max_queries, random_state
         As in `COBRAS`, and so are the attributes.
-    n_parts, stop_belief, predictors
+    n_parts, stop_belief, join, calm, predictors
         See `cobras.methods.adder.adder`.
     n_init, full_restarts, medoid
         See `cobras.spaces.euclidean.EuclideanSpace`.
@@ -38,6 +38,8 @@ class ADDER(ActiveClusterer):
         random_state: Any = None,
         n_parts: int = 12,
         stop_belief: float = 0.05,
+        join: float = 1 / 3,
+        calm: float = 0.1,
         predictors: str = ALL,
         n_init: int = 10,
         full_restarts: bool = False,
@@ -47,6 +49,8 @@ class ADDER(ActiveClusterer):
         self.random_state = random_state
         self.n_parts = n_parts
         self.stop_belief = stop_belief
+        self.join = join
+        self.calm = calm
         self.predictors = predictors
         self.n_init = n_init
         self.full_restarts = full_restarts

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,11 +29,9 @@ from cobras.methods.likeness import Likeness
 from cobras.methods.neighbourhoods import fingerprint
 from cobras.partition import Partition
 from cobras.spaces import Space, VectorSpace
-from cobras.types import Answer, FloatArray, IndexArray
+from cobras.types import Answer, BoolArray, FloatArray, IndexArray
 
 OPEN = 0.1  # a relation that is less uncertain than this is not asked while the first parts are compared
-JOIN = 1 / 3  # clusters at least so likely the same are shown as one: too many small ones cost more
-CALM = 0.1  # what an instance adds to the uncertainty around it, however sure it is
 
 
 def adder(
@@ -42,6 +41,8 @@ def adder(
     *,
     n_parts: int = 12,
     stop_belief: float = 0.05,
+    join: float = 1 / 3,
+    calm: float = 0.1,
     predictors: str = ALL,
 ) -> Steps:
     """Compare the first parts, then place one uncertain instance after another.
@@ -52,12 +53,18 @@ def adder(
         Super-instances of the first split.
     stop_belief : float
         A new instance is not compared with clusters that are less likely than this.
+    join : float
+        Clusters whose relation was not asked are shown as one if they are at least so likely the same: too many
+        small clusters cost more than a wrong join.
+    calm : float
+        What an instance adds to the uncertainty around it, however sure the prediction is.
     predictors : str
-        Which predictors speak, separated by spaces.
+        Which predictors speak, separated by spaces; see `cobras.methods.beliefs`.
     """
     if not isinstance(space, VectorSpace):
         raise InvalidDataError("ADDER looks at neighbours of rows, so it needs a table of numbers.")
-    scene = Scene(space, constraints, seed, n_parts, chosen_predictors(predictors))
+    options = Options(n_parts, join, calm, chosen_predictors(predictors))
+    scene = Scene(space, constraints, seed, options)
     tried: set[int] = set()
     compared = False
     while True:
@@ -70,7 +77,7 @@ def adder(
                 tried.add(instance)
                 yield from place(scene, instance, stop_belief)
                 continue
-            for instance in scene.seeds():
+            for instance in sorted({*scene.seeds(), *tried}):  # what was too unlikely to be asked
                 yield from place(scene, instance, 0)
             yield Step(None, scene.partition())
         except Reconsider:
@@ -98,25 +105,27 @@ def place(scene: Scene, instance: int, stop_belief: float) -> Generator[Step, An
             return
 
 
+class Options(NamedTuple):
+    """The options of `adder` that change what is believed."""
+
+    n_parts: int
+    join: float
+    calm: float
+    predictors: tuple[str, ...]
+
+
 class Scene:
     """The landscape and what is known about it. All it says is a function of the constraints, and memoised."""
 
-    def __init__(
-        self,
-        space: VectorSpace,
-        constraints: Constraints,
-        seed: int,
-        n_parts: int,
-        predictors: tuple[str, ...],
-    ) -> None:
+    def __init__(self, space: VectorSpace, constraints: Constraints, seed: int, options: Options) -> None:
         self.constraints = constraints
         self._memo = space.memo
-        self._predictors = predictors
-        key = ("adder", seed, n_parts)
+        self._options = options
+        key = ("adder", seed, options.n_parts)
         if key not in space.memo:
-            space.memo[key] = Landscape(space, seed, n_parts)
+            space.memo[key] = Landscape(space, seed, options.n_parts)
         self.land: Landscape = space.memo[key]
-        self._key = (*key, predictors)
+        self._key = (*key, options)
         self._last: tuple[object, Known, FloatArray] | None = None
 
     def partition(self) -> Partition:
@@ -136,7 +145,7 @@ class Scene:
         key = (*self._state(), "next", fingerprint(out))
         if key not in self._memo:
             known, belief = self._picture()
-            score = self.land.felt(entropy(belief) + CALM) / (1 + self.land.cover(known.points))
+            score = self.land.felt(entropy(belief) + self._options.calm) / (1 + self.land.cover(known.points))
             score[~self.land.shown] = -1
             score[out] = -1
             best = int(score.argmax())
@@ -153,9 +162,10 @@ class Scene:
             order: list[int] = []
             if others:
                 known = self._known(others)
-                p = believe(self.land, known, self.land.points([instance]), self._predictors)[0]
+                p = believe(self.land, known, self.land.points([instance]), self._options.predictors)[0]
                 first = np.unique(known.clusters, return_index=True)[1]
-                order = [others[first[c]] for c in np.argsort(-p, kind="stable") if p[c] >= stop_belief]
+                least = min(stop_belief, p.max())  # the likeliest is always asked
+                order = [others[first[c]] for c in np.argsort(-p, kind="stable") if p[c] >= least]
             self._memo[key] = order
         found: list[int] = self._memo[key]
         return found
@@ -219,7 +229,11 @@ class Scene:
         state = self._state()
         if self._last is None or self._last[0] != state:
             known = self._grouped()
-            self._last = state, known, believe(self.land, known, np.arange(self.land.n), self._predictors)
+            self._last = (
+                state,
+                known,
+                believe(self.land, known, np.arange(self.land.n), self._options.predictors),
+            )
         return self._last[1:]
 
     def _likely_same(self) -> tuple[list[int], FloatArray]:
@@ -241,18 +255,18 @@ class Scene:
         for x, root in enumerate(roots):
             for other in self.constraints.apart_from(root):
                 apart[x, number[other]] = True
-        group = join_likely(p, apart, known.membership.sum(axis=0))
+        group = join_likely(p, apart, known.membership.sum(axis=0), self._options.join)
         return known._replace(clusters=group[known.clusters])
 
 
-def join_likely(p: FloatArray, apart: FloatArray, size: FloatArray) -> IndexArray:
+def join_likely(p: FloatArray, apart: BoolArray, size: FloatArray, least: float) -> IndexArray:
     """Join the likeliest two, by average linkage, as long as they are likely enough to be the same."""
     p, apart, size = p.copy(), apart.copy(), size.copy()
     group = np.arange(len(p))
     p[apart] = -1
     while True:
         a, b = divmod(int(p.argmax()), len(p))
-        if p[a, b] < JOIN:
+        if p[a, b] < least:
             joined: IndexArray = np.unique(group, return_inverse=True)[1]
             return joined
         apart[a] |= apart[b]
