@@ -3,9 +3,10 @@
     python -m benchmarks.web [--rows 10000 200000] [--answers 100] [--think 0.3]
 
 A server of its own, Debian's chromium (or the one that COBRAS_CHROMIUM names) driven by playwright, real keys. A
-time ends when the frame with the next pair has been drawn. `server` is how long the browser waited for the answer
-to the request; `after start` is the time from the printed address to the first pair. All that a person's browser
-does meanwhile (map, labels, panels) goes on. Wall time: measure on a machine that does nothing else.
+time ends when the frame with the next pair has been drawn. All that a person's browser does meanwhile (map, labels,
+panels) goes on. Its parts: `server`, from the request to the answer inside the server; `wire`, the rest of what the
+browser waited; `page`, from the key to the request and from the answer to the frame. `disk` is what saving one
+answer takes, part of `server`, measured alone. Wall time: measure on a machine that does nothing else.
 """
 
 import argparse
@@ -22,26 +23,31 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.data import IntArray, blobs
+from benchmarks.data import FloatArray, IntArray, blobs
+from cobras.storage import Journal
+from cobras.types import Event
 
 SHOWN = '#cards[data-pair*=","]'
+# For every answer: when the key was pressed, and when the frame with the next pair was drawn.
 WATCH = """() => {
   window.waits = [];
   let pressed = 0;
   addEventListener("keydown", (event) => { pressed = event.timeStamp; }, true);
   new MutationObserver(() => {
     const began = pressed;
-    requestAnimationFrame(() => setTimeout(() => window.waits.push(performance.now() - began)));
+    requestAnimationFrame(() => setTimeout(() => window.waits.push([began, performance.now()])));
   }).observe(document.querySelector("#cards"), { attributes: true, attributeFilter: ["data-pair"] });
+  performance.setResourceTimingBufferSize(10000);
 }"""
-SERVED = """() => performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/api/tell"))
-  .map((e) => e.responseEnd - e.requestStart)"""
+REQUESTS = """() => performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/api/tell"))
+  .map((e) => [e.startTime, e.responseEnd, e.serverTiming[0].duration])"""
+PARTS = ("key to pair", "server", "wire", "page")
+N_WRITES = 30
 
 
-def measure(page: Page, y: IntArray, n_answers: int, think: float) -> tuple[list[float], list[float]]:
-    """Milliseconds from key to screen, and those of the requests alone."""
+def answer(page: Page, y: IntArray, n_answers: int, think: float) -> FloatArray:
+    """Answer by key; milliseconds of each answer, one column per part."""
     page.evaluate(WATCH)
-    page.evaluate("() => performance.setResourceTimingBufferSize(10000)")
     for _ in range(n_answers):
         shown = page.locator("#cards").get_attribute("data-pair") or ""
         if "," not in shown:
@@ -50,13 +56,25 @@ def measure(page: Page, y: IntArray, n_answers: int, think: float) -> tuple[list
         time.sleep(think)
         page.keyboard.press("s" if y[i] == y[j] else "d")
         page.wait_for_function("old => document.querySelector('#cards').dataset.pair !== old", arg=shown)
-    page.wait_for_timeout(200)
-    waits: list[float] = page.evaluate("() => window.waits")
-    served: list[float] = page.evaluate(SERVED)
-    return waits, served
+    page.wait_for_timeout(300)
+    pressed, drawn = np.array(page.evaluate("() => window.waits")).T
+    sent, received, server = np.array(page.evaluate(REQUESTS)).T
+    total, waited = drawn - pressed, received - sent
+    return np.column_stack([total, server, waited - server, total - waited])
 
 
-def run(browser: Browser, n_rows: int, n_answers: int, think: float) -> None:
+def disk(folder: str) -> FloatArray:
+    """Milliseconds until an event is safe, without anything else."""
+    took = []
+    with Journal(Path(folder, "alone.cobras")) as journal:
+        for _ in range(N_WRITES):
+            began = time.perf_counter()
+            journal.append(Event("answer", {"i": 0, "j": 1, "answer": 1}))
+            took.append(1000 * (time.perf_counter() - began))
+    return np.array(took)
+
+
+def run(browser: Browser, n_rows: int, given: argparse.Namespace) -> None:
     """Print one line about a table of so many rows."""
     X, y = blobs(n_rows)
     with tempfile.TemporaryDirectory() as folder:
@@ -71,15 +89,16 @@ def run(browser: Browser, n_rows: int, n_answers: int, think: float) -> None:
             page.goto(address)
             page.wait_for_selector(SHOWN, timeout=60_000)
             first = time.perf_counter() - up
-            waits, served = measure(page, y, n_answers, think)
+            parts = answer(page, y, given.answers, given.think)
             page.close()
         finally:
             server.send_signal(signal.SIGINT)
             server.communicate(timeout=20)
-    row = [f"{n_rows:>9,} x {X.shape[1]}", f"{len(waits):>8}"]
-    for times in (waits, served):
-        row += [f"{value:>8.0f}" for value in np.percentile(times, [50, 95, 100])]
-    print(*row, f"{first:>10.2f} s", flush=True)
+        safe = disk(folder)
+    row = [f"{n_rows:>9,} x {X.shape[1]}", f"{len(parts):>8}"]
+    for times in (*parts.T, safe):
+        row += [f"{value:>6.0f}" for value in np.percentile(times, [50, 95])]
+    print(*row, f"{parts[:, 0].max():>6.0f}", f"{first:>7.2f} s", flush=True)
 
 
 def main() -> None:
@@ -90,16 +109,18 @@ def main() -> None:
     parser.add_argument("--think", type=float, default=0.3, help="seconds a person looks at a pair")
     given = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the run")
-    print(f"{given.think} s of thinking per pair; milliseconds from key to pair, and of the request alone")
-    print(f"{'':24}{'key to pair':^27}{'server':^27}{'first pair':>12}")
-    titles = [f"{part:>8}" for part in ("p50", "p95", "max") * 2]
-    print(f"{'rows':>14} {'answers':>8}", *titles, f"{'after start':>12}")
+    print(f"milliseconds, {given.think} s of thinking per pair; first pair: after the address")
+    print(f"{'':23}", *(f"{part:^13}" for part in (*PARTS, "disk alone")), f"{'':6} {'first':>9}", sep="")
+    titles = [f"{part:>6}" for part in ("p50", "p95") * 5]
+    print(f"{'rows':>14} {'answers':>8}", *titles, f"{'max':>6}", f"{'pair':>9}")
     path = os.environ.get("COBRAS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        sys.exit("Needs chromium: install it, or name it in COBRAS_CHROMIUM.")
     with sync_playwright() as playwright:
         arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         for n_rows in given.rows:
-            run(browser, n_rows, given.answers, given.think)
+            run(browser, n_rows, given)
         browser.close()
 
 

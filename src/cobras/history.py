@@ -6,10 +6,10 @@ same events are in the same state.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cobras.types import Answer, Event, Pair
 
@@ -70,6 +70,24 @@ class Record:
     answer: Answer
     at: float
     in_force: bool = True
+
+
+def columns(records: Sequence[Record], ids: Sequence[Any] | None = None) -> dict[str, list[Any]]:
+    """The records as a table; with the names of the rows where these are given.
+
+    Examples
+    --------
+    >>> columns([Record(0, "answer", Pair(0, 2), Answer.SAME, 1.5)], ids="abc")["j"]
+    ['c']
+    """
+    return {
+        "i": [r.pair.i if ids is None else ids[r.pair.i] for r in records],
+        "j": [r.pair.j if ids is None else ids[r.pair.j] for r in records],
+        "answer": [r.answer.name.lower() for r in records],
+        "kind": [r.kind for r in records],
+        "in_force": [r.in_force for r in records],
+        "at": [r.at for r in records],
+    }
 
 
 class Revision(NamedTuple):

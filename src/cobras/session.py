@@ -7,17 +7,17 @@ the split tree, so a replay repeats no k-means and asks the same questions.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from cobras.constraints import ConstraintPairs
 from cobras.exceptions import CobrasError, InvalidDataError, StaleQuestionError
-from cobras.history import Entry, History, Record, Revision
+from cobras.history import Entry, History, Record, Revision, columns
 from cobras.inputs import as_matrix, as_seed, as_train_mask, check_options, check_plain
 from cobras.methods import HONOUR_MARKS, METHODS, Method, find_method, with_defaults
 from cobras.partition import Partition
@@ -202,7 +202,7 @@ class Session:
 
     def undo(self) -> Entry:
         """Take back the last answer, constraint or mark, and return it."""
-        if not self._history.entries:
+        if not self.can_undo:
             raise CobrasError("There is nothing to undo.")
         self._record(Event("undo"))
         self._state = None
@@ -210,7 +210,7 @@ class Session:
 
     def redo(self) -> Entry:
         """Bring back what was undone last, and return it."""
-        if not self._history.undone:
+        if not self.can_redo:
             raise CobrasError("There is nothing to redo.")
         self._record(Event("redo"))
         self._state = None
@@ -241,7 +241,22 @@ class Session:
             tuple(record for place, record in records if place in unasked),
         )
 
+    def supposing(self, answer: Answer) -> Callable[[], Replay]:
+        """A replay in which the open question has got this answer; it changes nothing and may run in any thread."""
+        entries = [*self._history.entries, Entry("answer", self.ask(), answer)]
+        return partial(Replay, self._start, replace(self._history, entries=entries))
+
     # -- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is anything to take back."""
+        return bool(self._history.entries)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was undone that can be brought back."""
+        return bool(self._history.undone)
 
     @property
     def partition(self) -> Partition:
@@ -262,9 +277,7 @@ class Session:
         """The labels one had, or would have had, after so many answers."""
         partitions = self._replayed.partitions
         if not 0 <= n_answers < len(partitions):
-            raise InvalidDataError(
-                f"There are {len(partitions) - 1} answers, so no clustering after {n_answers}."
-            )
+            raise InvalidDataError(f"There are {self.n_answers} answers, so no clustering after {n_answers}.")
         return partitions[n_answers].labels
 
     @property
@@ -317,25 +330,16 @@ class Session:
         from cobras.data.writers import write_table
 
         labels, names = self.labels_, self.names
-        columns: dict[str, Any] = {"id": range(len(labels)) if ids is None else ids, "cluster": labels}
+        table: dict[str, Any] = {"id": range(len(labels)) if ids is None else ids, "cluster": labels}
         if names:
-            columns["cluster_name"] = [names.get(label, "") for label in labels.tolist()]
-        write_table(columns, path)
+            table["cluster_name"] = [names.get(label, "") for label in labels.tolist()]
+        write_table(table, path)
 
     def export_answers(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
         """Write all answers and constraints as CSV, Parquet or JSON, by suffix."""
         from cobras.data.writers import write_table
 
-        records = self.history
-        columns: dict[str, Any] = {
-            "i": [r.pair.i if ids is None else ids[r.pair.i] for r in records],
-            "j": [r.pair.j if ids is None else ids[r.pair.j] for r in records],
-            "answer": [r.answer.name.lower() for r in records],
-            "kind": [r.kind for r in records],
-            "in_force": [r.in_force for r in records],
-            "at": [r.at for r in records],
-        }
-        write_table(columns, path)
+        write_table(columns(self.history, ids), path)
 
     def set_note(self, **values: Any) -> None:
         """Keep JSON values with the session, such as where its data came from."""
@@ -360,9 +364,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # -- inside ----------------------------------------------------------------------------------------------------
@@ -385,13 +387,11 @@ class Session:
         self._history.apply(event)
 
     def _cluster(self, number: int) -> Any:
-        clusters = self.partition.clusters
+        clusters, n = self.partition.clusters, self.partition.n_clusters
         if not isinstance(number, (int, np.integer)):
             raise InvalidDataError(f"A cluster is given by its number, not by {number!r}.")
-        if not 0 <= number < len(clusters):
-            raise InvalidDataError(
-                f"There is no cluster {number}; there are {len(clusters)}, counted from 0."
-            )
+        if not 0 <= number < n:
+            raise InvalidDataError(f"There is no cluster {number}; there are {n}, counted from 0.")
         return clusters[number]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,7 +109,9 @@ def test_looking_back(browser: Browser, tmp_path: Path) -> None:
         slider.fill("0")
         expect(page.locator("#past-words")).to_have_text("After 0 answers")
         expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 1 cluster")
+        expect(page.locator("#panel-now")).to_be_visible()
         page.locator("#past-now").click()
+        expect(page.locator("#panel-now")).to_be_hidden()
         expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 3 clusters")
         page.locator("#tab-progress").click()
         expect(page.locator("#course svg").first).to_have_attribute(
@@ -123,6 +126,28 @@ def test_pictures(browser: Browser, tmp_path: Path) -> None:
         for picture in pictures.all():
             assert picture.evaluate("image => image.naturalWidth") == 8
         assert page.locator("#cluster-list .thumb img:visible").count() == 10
+
+
+AHEAD = """async () => {
+  const source = new EventSource("api/events");
+  const hello = await new Promise((heard) => source.addEventListener("hello", heard));
+  source.close();
+  const { ahead } = JSON.parse(hello.data);
+  const had = performance.getEntriesByType("resource").map((entry) => entry.name);
+  const fetched = (row) => had.some((name) => name.includes(`/image/${row}?size=large`));
+  return ahead.length && ahead.every(fetched) && ahead;
+}"""
+
+
+def test_pictures_of_the_next_pair_are_fetched_before_the_answer(browser: Browser, tmp_path: Path) -> None:
+    with shown(browser, load_demo(), tmp_path) as page:
+        for key in "dsds":
+            for _ in range(600):
+                if ahead := page.evaluate(AHEAD):
+                    break
+                page.wait_for_timeout(50)
+            press(page, key)
+            assert set(open_pair(page)) <= set(ahead)
 
 
 def test_texts(browser: Browser, tmp_path: Path) -> None:
@@ -264,6 +289,32 @@ def test_phone(browser: Browser, tmp_path: Path, kind: str) -> None:
             assert box["y"] + box["height"] <= 740
         page.locator("#same").tap()
         expect_answers(page, 1)
+
+
+def test_two_fingers_zoom_the_map(browser: Browser, tmp_path: Path) -> None:
+    phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+    with shown(browser, flowers(tmp_path), tmp_path, **phone) as page:
+        frame = page.locator("#map-frame")
+        frame.scroll_into_view_if_needed()
+        box = frame.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+        def pinch(start: int, end: int) -> None:
+            touch = page.context.new_cdp_session(page)
+            for kind, half in (("touchStart", start), ("touchMove", (start + end) // 2), ("touchMove", end)):
+                ends = [{"x": x - half, "y": y, "id": 0}, {"x": x + half, "y": y, "id": 1}]
+                touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": ends})
+            touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+        before = inked(page)
+        pinch(20, 80)
+        expect(frame).to_have_class(re.compile("zoomed"))
+        page.wait_for_timeout(200)
+        assert inked(page) != before
+        assert page.evaluate("visualViewport.scale") == 1  # the map, not the page
+        pinch(100, 10)
+        expect(frame).not_to_have_class(re.compile("zoomed"))
+        expect(page.locator("#open-card")).to_be_hidden()
 
 
 def test_names_for_everything_that_can_be_pressed(browser: Browser, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ is placed between the sampled rows nearest to it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -142,13 +143,22 @@ def placed(
 
 def main(rows: str, folder: str) -> None:
     """Lay out the rows of an .npy file and print the name of every layout that is ready in the folder."""
-    if hasattr(os, "nice"):
-        os.nice(15)  # the person's answers come first
+    _step_back()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for number, layout in enumerate(tsne_maps(np.load(rows, mmap_mode="r"))):
         target = Path(folder, f"{number}.npy")
         np.save(target, layout)
         print(target, flush=True)
+
+
+def _step_back() -> None:
+    """Take what is left of the processor: the person's answers and browser come first."""
+    if not hasattr(os, "nice"):
+        return
+    os.nice(10)
+    if os.getsid(0) == os.getpid():  # Linux may weigh sessions instead of processes
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text("10")
 
 
 def _end_with_parent() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from cobras.estimators.active import ActiveClusterer
-from cobras.methods.beliefs import ALL
 
 
 class ADDER(ActiveClusterer):
@@ -40,7 +39,7 @@ class ADDER(ActiveClusterer):
         stop_belief: float = 0.05,
         join: float = 1 / 3,
         calm: float = 0.1,
-        predictors: str = ALL,
+        predictors: str = "all",
         n_init: int = 10,
         full_restarts: bool = False,
         medoid: str = "nearest_to_centroid",

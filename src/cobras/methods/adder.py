@@ -23,7 +23,7 @@ import numpy as np
 from cobras.constraints import Constraints
 from cobras.exceptions import InvalidDataError
 from cobras.methods.asking import N_TRIES, Reconsider, Step, Steps, ask
-from cobras.methods.beliefs import ALL, Known, believe, chosen_predictors, entropy
+from cobras.methods.beliefs import Known, believe, chosen_predictors, entropy
 from cobras.methods.landscape import Landscape
 from cobras.methods.likeness import Likeness
 from cobras.methods.neighbourhoods import fingerprint
@@ -43,7 +43,7 @@ def adder(
     stop_belief: float = 0.05,
     join: float = 1 / 3,
     calm: float = 0.1,
-    predictors: str = ALL,
+    predictors: str = "all",
 ) -> Steps:
     """Compare the first parts, then place one uncertain instance after another.
 
@@ -59,7 +59,7 @@ def adder(
     calm : float
         What an instance adds to the uncertainty around it, however sure the prediction is.
     predictors : str
-        Which predictors speak, separated by spaces; see `cobras.methods.beliefs`.
+        Which predictors speak, separated by spaces, or "all"; see `cobras.methods.beliefs`.
     """
     if not isinstance(space, VectorSpace):
         raise InvalidDataError("ADDER looks at neighbours of rows, so it needs a table of numbers.")

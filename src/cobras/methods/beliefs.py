@@ -126,7 +126,6 @@ PREDICTORS: dict[str, Predictor] = {
     "wide": Ridge(0.1, sharpness=1),
     "broad": Ridge(1.0, sharpness=1),
 }
-ALL = " ".join(PREDICTORS)
 
 
 def chosen_predictors(names: str) -> tuple[str, ...]:
@@ -137,9 +136,11 @@ def chosen_predictors(names: str) -> tuple[str, ...]:
     >>> chosen_predictors("near linear")
     ('near', 'linear')
     """
-    chosen = tuple(names.split())
+    chosen = tuple(PREDICTORS if names == "all" else names.split())
     if not chosen or not set(chosen) <= PREDICTORS.keys():
-        raise InvalidDataError(f"predictors must be some of {ALL}, separated by spaces, not {names!r}.")
+        raise InvalidDataError(
+            f'predictors must be "all" or some of {" ".join(PREDICTORS)}, separated by spaces, not {names!r}.'
+        )
     return chosen
 
 

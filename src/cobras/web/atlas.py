@@ -81,9 +81,14 @@ class Atlas:
             with self._lock:
                 if self._closed:
                     return
-                # It ends when its standard input does: with this program, however that ends.
+                # It ends when its standard input does: with this program, however that ends. In a session of its
+                # own it can take a low priority by itself, and Ctrl-C does not reach it.
                 self._child = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
                 )
             assert self._child.stdout is not None
             with self._child as child:

@@ -154,7 +154,7 @@ def change_routes(room: Room) -> APIRouter:
         def action(session: Session) -> tuple[str, None]:
             session.mark(body.cluster, pure=body.pure, complete=body.complete)
             promise = "complete" if body.complete else "pure" if body.pure else "open again"
-            return f"Cluster {body.cluster + 1} is {promise}.", None
+            return f"Cluster {body.cluster} is {promise}.", None
 
         view, _ = await change("Taking in a promise", guard, action)
         return reply(teller.question(view))
@@ -165,7 +165,7 @@ def change_routes(room: Room) -> APIRouter:
 
         def action(session: Session) -> tuple[str, None]:
             session.name(body.cluster, body.text)
-            return f"Cluster {body.cluster + 1} is called {body.text.strip() or 'nothing'}.", None
+            return f"Cluster {body.cluster} is called {body.text.strip() or 'nothing'}.", None
 
         view, _ = await change("Naming", lambda view: known_cluster(view, body.cluster, body.version), action)
         return reply(teller.question(view))

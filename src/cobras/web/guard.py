@@ -16,6 +16,7 @@ import os
 import secrets
 import socket
 import sys
+import time
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -117,12 +118,14 @@ class Guard:
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
         opens = scope["path"] == "/" and _equal(self._token_in_query(scope), self.token)
+        began = time.perf_counter()
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
                 headers.setdefault("Cache-Control", "no-store")
+                headers["Server-Timing"] = f"total;dur={1000 * (time.perf_counter() - began):.1f}"
                 if opens and message["status"] == 200:
                     headers.append(
                         "Set-Cookie", f"{self._cookie}={self._proof}; Path=/; HttpOnly; SameSite=Strict"

@@ -29,9 +29,7 @@ from cobras.web.view import View
 
 T = TypeVar("T")
 
-GRACE = (
-    0.15  # seconds in which most changes are done; who only looks waits so long before hearing "computing"
-)
+GRACE = 0.15  # seconds in which most changes are done: who only looks waits so long for "computing"
 TICK = 0.25  # seconds between two events about a change that takes long
 BREATH = 0.03  # seconds in which an answer goes out before thinking ahead competes for the processor
 
@@ -56,6 +54,8 @@ class Live:
         The session as it is now.
     map_version : int
         Counts the layouts of the map.
+    ahead : list of int
+        The rows that the next question may show; empty until that is computed.
     opened : Future
         Done when the first question is there, or when the session could not be opened.
     """
@@ -67,6 +67,7 @@ class Live:
         start = secrets.randbelow(2**30)
         self.view = View(n_items, Versions(session=start, labels=start, clusters=start, map=start))
         self.map_version = start
+        self.ahead: list[int] = []
         self._course = Course()
         self._owner, self._thinker = Lane("session"), Lane("ahead")
         self._turn = asyncio.Lock()
@@ -149,9 +150,7 @@ class Live:
             self._publish(message, saved_at=time.time())
         except BaseException as error:
             refused = isinstance(error, CobrasError) and not isinstance(error, InfeasibleConstraintsError)
-            if (
-                not refused
-            ):  # a refusal has changed nothing; after anything else the method is not to be trusted
+            if not refused:  # which has changed nothing; after anything else the method is not to be trusted
                 self._fail(error)
             raise
         self.events.from_thread("saved", {"at": self.view.saved_at})
@@ -184,8 +183,8 @@ class Live:
             marks=marks,
             set_aside=frozenset(session.set_aside),
             constraints=session.constraints(),
-            can_undo=bool(session._history.entries),
-            can_redo=bool(session._history.undone),
+            can_undo=session.can_undo,
+            can_redo=session.can_redo,
             parameters=dict(session.parameters),
             saved_at=saved_at,
         )
@@ -211,11 +210,15 @@ class Live:
 
         def think() -> None:
             time.sleep(BREATH)
+            rows: set[int] = set()
             for branch in thoughts:
-                if self.view.versions.session == revision:
-                    branch()
+                if self.view.versions.session != revision:
+                    return
+                rows.update(branch().step.pair or ())
+            self.ahead = sorted(rows)
+            self.events.from_thread("ahead", {"ahead": self.ahead})
 
-        thoughts = branches(session)
+        thoughts, self.ahead = branches(session), []
         if thoughts:
             self._thinker.submit(think)
 

@@ -168,7 +168,7 @@ def look_routes(room: Room) -> APIRouter:
     )
     async def events() -> StreamingResponse:
         """A stream of server-sent events."""
-        stream = room.events.listen(lambda: written("hello", live.state))
+        stream = room.events.listen(lambda: written("hello", {**live.state, "ahead": live.ahead}))
         return StreamingResponse(stream, media_type="text/event-stream")
 
     return api

@@ -4,6 +4,7 @@ import { pairSeries, singleSeries } from "./card-series.js";
 import { comparison, fieldList } from "./card-table.js";
 import { pairTexts } from "./card-text.js";
 import { el } from "./dom.js";
+import { question, settings } from "./state.js";
 import { picture } from "./thumbs.js";
 
 const SOON = 300; // milliseconds after which a pair is shown even if a picture is still on its way
@@ -31,6 +32,21 @@ export async function pairCards(question) {
   );
   await picturesReady(pair);
   return pair;
+}
+
+/** The pictures that the next question may show, fetched while the person looks at this one.
+ * @type {HTMLImageElement[]} */
+let ahead = [];
+
+/** @param {number[]} rows */
+export function fetchAhead(rows) {
+  if (settings.value?.kind !== "image") return;
+  const run = question.value?.run;
+  ahead = rows.map((row) => {
+    const image = new Image();
+    image.src = `api/image/${row}?size=large&run=${run}`;
+    return image;
+  });
 }
 
 /** One item in full. @param {import("./types.js").Item} item @returns {HTMLElement} */

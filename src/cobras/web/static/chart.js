@@ -15,8 +15,10 @@ export function drawCourse(title, values, format, range) {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);
   const head = el("figcaption", {}, title, el("b", {}, last === undefined ? "–" : format(last)));
-  if (known.length < 2)
-    return el("figure", { class: "course" }, head, el("p", { class: "empty" }, "Not enough answers yet."));
+  if (known.length < 2) {
+    const words = known.length ? "The first value; a line follows." : "Not enough answers yet.";
+    return el("figure", { class: "course" }, head, el("p", { class: "empty" }, words));
+  }
   const [low, high] = range ?? [0, Math.max(...known)];
   const x = (/** @type {number} */ k) => (WIDTH * k) / Math.max(1, values.length - 1);
   const y = (/** @type {number} */ value) => HEIGHT - 4 - ((value - low) / (high - low || 1)) * (HEIGHT - 8);

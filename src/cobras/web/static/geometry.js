@@ -1,7 +1,7 @@
 /** Where things are on the map: the point under the pointer, the points in a lasso, the place of a number. */
 
 const CELLS = 64; // per axis, of the grid in which a near point is looked for
-const BLOCKS = 24; // per axis, of the grid in which the thickest part of a cluster is looked for
+const BLOCKS = [4, 24]; // least and most per axis of the grid in which the thickest part of a cluster is looked for
 
 export class Nearest {
   /** @param {Float32Array} xy x and y of every row, in [0, 1] */
@@ -76,11 +76,13 @@ export function rowsInside(xy, corners) {
  */
 export function anchors(xy, labels, n_clusters) {
   const n = labels.length;
-  const blocks = BLOCKS * BLOCKS;
+  // Coarse enough that a block of a typical cluster holds several points.
+  const side = Math.max(BLOCKS[0], Math.min(BLOCKS[1], Math.round(Math.sqrt(n / n_clusters))));
+  const blocks = side * side;
   const count = new Uint32Array(n_clusters * blocks);
   const block = new Uint32Array(n);
   for (let row = 0; row < n; row++) {
-    block[row] = labels[row] * blocks + index(xy[2 * row], BLOCKS) + BLOCKS * index(xy[2 * row + 1], BLOCKS);
+    block[row] = labels[row] * blocks + index(xy[2 * row], side) + side * index(xy[2 * row + 1], side);
     count[block[row]] += 1;
   }
   const thickest = new Uint32Array(n_clusters);

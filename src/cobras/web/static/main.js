@@ -76,12 +76,13 @@ function lookAt(number) {
   toggleFocus(colour);
 }
 
-/** Leave the innermost thing: a text box, an item, a menu, what is looked at. */
+/** Leave the innermost thing: a menu, a text box, the lasso, an item, what is looked at, the past. */
 function escape() {
   const active = document.activeElement;
   if (byId("legend").open) byId("legend").close();
   else if (byId("export").open) byId("export").open = false;
   else if (active instanceof HTMLInputElement && active.type !== "range") active.blur();
+  else if (byId("lasso-tool").getAttribute("aria-pressed") === "true") byId("lasso-tool").click();
   else if (opened.value !== null) opened.set(null);
   else if (focus.value) focus.set(null);
   else if (past.value !== null) byId("past-now").click();

@@ -6,9 +6,11 @@ import { drawOverlay } from "./overlay.js";
 import { onTheme, pixelOf, pixelOfStyle } from "./palette.js";
 import { Points, mix } from "./points.js";
 import { clusters, focus, labels, layout, pointed, question } from "./state.js";
+import { busy } from "./sync.js";
 
 const GLIDE = 900; // milliseconds from one layout to the next
 const FADE = 260; // and from one colour to the next
+const BLINK = 50; // at most so much of a movement per frame
 const MANY = 50000; // points from which on colours change at once, so that the next answer does not wait
 const MARGIN = 26; // pixels around the map
 const STRETCH = 3; // by how much a flat map may be drawn out
@@ -34,7 +36,8 @@ export class MapView {
     /** @type {Uint8Array | null} 1 for rows out of focus */
     this.faded = null;
     this.anchors = new Int32Array();
-    this.glideStart = this.fadeStart = -Infinity;
+    this.glided = this.fadedIn = 0; // milliseconds of movement so far
+    this.frameAt = 0;
     /** @type {[number, number][]} corners of the lasso, in map units */
     this.lasso = [];
     this.pointsDue = this.due = this.wasNone = false;
@@ -43,6 +46,7 @@ export class MapView {
     labels.on(() => this.takeColours());
     focus.on(() => this.takeColours());
     for (const shown of [question, clusters, pointed]) shown.on(() => this.draw(false));
+    busy.on((waits) => waits || this.draw(false));
     onTheme(() => this.takeColours(true));
     new ResizeObserver(() => this.resize()).observe(this.frame);
   }
@@ -54,7 +58,9 @@ export class MapView {
     this.due = true;
     requestAnimationFrame((now) => {
       this.due = false;
-      const moving = this.advance(now);
+      // An answer on its way comes first: what moves stands still until the next pair is there.
+      const moving = !busy.value && this.advance(Math.min(BLINK, now - this.frameAt));
+      this.frameAt = now;
       if (this.pointsDue || moving) this.drawPoints();
       this.pointsDue = false;
       drawOverlay(this);
@@ -84,7 +90,7 @@ export class MapView {
     this.xy = this.from.slice();
     this.goal = goal;
     this.frame.dataset.layout = next.pending ? "pending" : next.layout;
-    this.glideStart = performance.now();
+    this.glided = 0;
     this.takeColours(jump);
   }
 
@@ -103,21 +109,23 @@ export class MapView {
     this.colourFrom = jump ? goal : this.colours.slice();
     this.colours = this.colourFrom.slice();
     this.colourGoal = goal;
-    this.fadeStart = performance.now();
+    this.fadedIn = 0;
     const clusters = found ? ` in ${counted(found.colours.length, "cluster")}` : "";
     this.frame.setAttribute("aria-label", `Map of ${counted(n, "item")}${clusters}`);
     this.anchors = found ? anchors(this.goal, found.of, found.colours.length) : new Int32Array();
     this.draw();
   }
 
-  /** Move points and colours on; whether they are still moving. @param {number} now */
-  advance(now) {
+  /** Move points and colours on by so many milliseconds; whether there was anything to move. @param {number} by */
+  advance(by) {
     const { goal, xy, from, colours, colourFrom, colourGoal } = this;
-    if (!goal || !xy) return false;
-    const glide = ease((now - this.glideStart) / GLIDE);
+    if (!goal || !xy || (from === goal && colourFrom === colourGoal)) return false;
+    this.glided += by;
+    this.fadedIn += by;
+    const glide = ease(this.glided / GLIDE);
     if (from !== goal) for (let k = 0; k < goal.length; k++) xy[k] = from[k] + glide * (goal[k] - from[k]);
     if (glide === 1) this.from = goal;
-    const share = Math.round(256 * ease((now - this.fadeStart) / FADE));
+    const share = Math.round(256 * ease(this.fadedIn / FADE));
     if (colourFrom !== colourGoal) {
       for (let k = 0; k < colourGoal.length; k++) {
         colours[k] =
@@ -125,7 +133,7 @@ export class MapView {
       }
     }
     if (share === 256) this.colourFrom = colourGoal;
-    return this.from !== goal || this.colourFrom !== colourGoal;
+    return true;
   }
 
   /** Width and height of the map without its margins. */
@@ -165,6 +173,7 @@ export class MapView {
     const slack = 1 - this.zoom; // the map always fills its frame
     this.left = Math.max(slack, Math.min(0, this.left + dx / w));
     this.top = Math.max(slack, Math.min(0, this.top + dy / h));
+    this.frame.classList.toggle("zoomed", this.zoom > 1);
     this.draw();
   }
 

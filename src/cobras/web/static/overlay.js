@@ -6,6 +6,7 @@ import { clusterOf, focus, labels, layout, pointed, question } from "./state.js"
 const MAX_TITLE = 20; // characters of a name that stand on the map
 const HALF = 11; // half the height of a number, in pixels
 const DISC = 9; // radius of the two ends of the pair, in pixels
+const AWAY = [0, -2.1, 2.1, -4.2, 4.2]; // half heights by which a number may give way
 
 /** @typedef {import("./map.js").MapView} MapView */
 /** @typedef {CanvasRenderingContext2D} Pen */
@@ -26,21 +27,31 @@ export function drawOverlay(map) {
   if (map.lasso.length > 1) drawLasso(map, pen);
 }
 
-/** No number covers an end of the pair. @param {MapView} map @param {Pen} pen @param {[number, number][]} ends */
+/**
+ * Numbers and names give way to the ends of the pair and to those drawn before them.
+ *
+ * @param {MapView} map
+ * @param {Pen} pen
+ * @param {[number, number][]} ends
+ */
 function drawNumbers(map, pen, ends) {
   const looked = focus.value && "colour" in focus.value ? focus.value.colour : null;
   const colours = labels.value?.colours ?? [];
   pen.font = "600 12px system-ui, sans-serif";
+  /** @type {[number, number, number, number][]} middle and half width and height of what must stay free */
+  const taken = ends.map(([x, y]) => [x, y, DISC, DISC]);
   map.anchors.forEach((row, number) => {
     if (row < 0) return;
     const name = clusterOf(colours[number])?.name ?? "";
     const title = name.length > MAX_TITLE ? `${name.slice(0, MAX_TITLE - 1)}…` : name;
     const text = title ? `${number} ${title}` : String(number);
     const half = Math.max(HALF, pen.measureText(text).width / 2 + 7);
-    const [x, middle] = map.place(row);
-    const meets = (/** @type {[number, number]} */ end) =>
-      Math.abs(end[0] - x) < half + DISC && Math.abs(end[1] - middle) < HALF + DISC;
-    const y = ends.some(meets) ? middle - 2 * HALF : middle;
+    const [middleX, middleY] = map.place(row);
+    const x = Math.max(half, Math.min(map.width - half, middleX));
+    const isFree = (/** @type {number} */ y) =>
+      taken.every(([a, b, w, h]) => Math.abs(a - x) > half + w || Math.abs(b - y) > HALF + h);
+    const y = AWAY.map((by) => middleY + by * HALF).find(isFree) ?? middleY;
+    taken.push([x, y, half, HALF]);
     pen.globalAlpha = looked === null || looked === colours[number] ? 0.94 : 0.35;
     pen.fillStyle = styleOf("--card");
     pen.strokeStyle = colourOf(colours[number]);

@@ -1,4 +1,4 @@
-/** Hands on the map: drag to move, wheel to zoom, lasso to look at a region, point at an item to see it. */
+/** Hands on the map: drag to move, wheel or two fingers to zoom, lasso to look at a region, point at an item to see it. */
 
 import { byId } from "./dom.js";
 import { Nearest, rowsInside } from "./geometry.js";
@@ -18,6 +18,8 @@ export function startPointer(map) {
   let nearest = null;
   /** @type {{x: number, y: number, moved: boolean, lasso: boolean} | null} */
   let drag = null;
+  /** @type {Map<number, [number, number]>} where the fingers are that touch the map */
+  const fingers = new Map();
 
   layout.on(() => (nearest = null));
 
@@ -39,18 +41,41 @@ export function startPointer(map) {
   const setTool = (/** @type {boolean} */ on) => {
     tool.setAttribute("aria-pressed", String(on));
     frame.classList.toggle("lasso", on);
+    if (on) opened.set(null); // its card would be in the way
+  };
+
+  const stop = () => {
+    drag = null;
+    map.lasso = [];
+    map.draw(false);
+  };
+
+  /** Zoom and move as two fingers do. @param {number} finger @param {[number, number]} to */
+  const spread = (finger, to) => {
+    const [a, b] = [...fingers.values()];
+    fingers.set(finger, to);
+    const [c, d] = [...fingers.values()];
+    const [x, y] = [(c[0] + d[0]) / 2, (c[1] + d[1]) / 2];
+    map.moveBy(x - (a[0] + b[0]) / 2, y - (a[1] + b[1]) / 2);
+    const before = Math.hypot(a[0] - b[0], a[1] - b[1]);
+    if (before > SLACK) map.zoomBy(Math.hypot(c[0] - d[0], c[1] - d[1]) / before, x, y);
   };
 
   frame.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (event.button !== 0 || event.target !== map.overlay) return;
     const [x, y] = place(event);
+    if (event.pointerType === "touch") fingers.set(event.pointerId, [x, y]);
+    if (fingers.size > 1) return stop();
     drag = { x, y, moved: false, lasso: event.shiftKey || tool.getAttribute("aria-pressed") === "true" };
     map.lasso = drag.lasso ? [map.toMap(x, y)] : [];
+    if (drag.lasso) pointed.set(null);
     if (drag.lasso || event.pointerType === "mouse") frame.setPointerCapture(event.pointerId);
+    return undefined;
   });
 
   frame.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     const [x, y] = place(event);
+    if (fingers.size > 1 && fingers.has(event.pointerId)) return spread(event.pointerId, [x, y]);
     if (!drag) return pointed.set(event.target === map.overlay ? rowAt(event) : null);
     drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > SLACK;
     if (!drag.moved) return undefined;
@@ -64,6 +89,7 @@ export function startPointer(map) {
   });
 
   frame.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
+    fingers.delete(event.pointerId);
     const done = drag;
     drag = null;
     if (!done) return;
@@ -80,11 +106,14 @@ export function startPointer(map) {
     map.draw(false);
   });
 
-  frame.addEventListener("pointercancel", () => {
-    drag = null;
-    map.lasso = [];
-    map.draw(false);
+  frame.addEventListener("pointercancel", (/** @type {PointerEvent} */ event) => {
+    fingers.delete(event.pointerId);
+    stop();
   });
+
+  // One finger scrolls the page; two are meant for the map.
+  const keep = (/** @type {TouchEvent} */ event) => event.touches.length > 1 && event.preventDefault();
+  frame.addEventListener("touchstart", keep, { passive: false });
 
   frame.addEventListener("pointerleave", () => pointed.set(null));
 

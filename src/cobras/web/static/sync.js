@@ -4,6 +4,7 @@
  */
 
 import { Refused, Unreachable, bytes, get, listen, post } from "./api.js";
+import { fetchAhead } from "./cards.js";
 import { afterPaint } from "./dom.js";
 import { showBanner, showNotice, showRefusal } from "./notices.js";
 import { signal, unknown } from "./signal.js";
@@ -24,18 +25,30 @@ let n_waiting = 0;
 let n_changes = 0; // a question that was fetched before a change must not be shown after it
 /** @type {{run: string, versions: import("./types.js").Versions} | null} */
 let heard = null;
+/** @type {number[]} rows that the next question may show */
+let rowsAhead = [];
 /** @type {(() => void)[]} */
 let waiting = [];
 
 /** Fetch everything, then listen. */
 export async function start() {
   listen(
-    { hello: hear, question: hear, labels: () => {}, map: hearMap, computing: computing.set },
+    {
+      hello: (event) => {
+        hear(event);
+        hearAhead(event);
+      },
+      question: hear,
+      map: hearMap,
+      computing: computing.set,
+      ahead: hearAhead,
+    },
     onConnection,
   );
   await persist(async () => {
     settings.set(await get("settings"));
     await refresh();
+    fetchAhead(rowsAhead);
   });
 }
 
@@ -137,7 +150,14 @@ function hear(event) {
 
 /** @param {{version: number}} event */
 function hearMap(event) {
+  if (busy.value) return; // the answer that is on its way comes first, and says which map there is
   if (layout.value && layout.value.version !== event.version) fetchMap().catch(onRefusal);
+}
+
+/** @param {{ahead: number[]}} event */
+function hearAhead({ ahead }) {
+  rowsAhead = ahead;
+  if (question.value) fetchAhead(ahead);
 }
 
 /** @param {boolean} connected */

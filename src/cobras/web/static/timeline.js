@@ -16,7 +16,7 @@ export function startTimeline() {
     slider.value = String(past.value ?? n);
     words.textContent = past.value === null ? "Now" : `After ${counted(past.value, "answer")}`;
     slider.setAttribute("aria-valuetext", words.textContent);
-    now.hidden = past.value === null;
+    now.hidden = byId("panel-now").hidden = past.value === null;
   };
 
   const go = (/** @type {number | null} */ at) => lookBack(at).catch(() => past.set(null));
