@@ -31,6 +31,7 @@ from cobras.partition import Partition
 from cobras.spaces import Space, VectorSpace
 from cobras.types import Answer, BoolArray, FloatArray, IndexArray
 
+MEMBERS = 8  # a first split into parts with fewer members than this on average is too fine
 OPEN = 0.1  # a relation that is less uncertain than this is not asked while the first parts are compared
 
 
@@ -71,7 +72,8 @@ def adder(
         try:
             if not compared:
                 yield from compare_first_parts(scene)
-                compared = True
+                compared = not scene.split_finer()
+                continue
             instance = scene.most_uncertain(tried)
             if instance is not None:
                 tried.add(instance)
@@ -126,6 +128,7 @@ class Scene:
             space.memo[key] = Landscape(space, seed, options.n_parts)
         self.land: Landscape = space.memo[key]
         self._key = (*key, options)
+        self.first = self.land.first
         self._last: tuple[object, Known, FloatArray] | None = None
 
     def partition(self) -> Partition:
@@ -174,7 +177,7 @@ class Scene:
         """Two of the first parts, by component, whose relation is most worth asking; None when all are settled."""
         component = self.constraints.component
         mass: dict[int, int] = {}
-        for part in self.land.first:
+        for part in self.first:
             root = component(part.representative)
             mass[root] = mass.get(root, 0) + len(part)
         if len(mass) < 2:
@@ -194,6 +197,17 @@ class Scene:
                 best, most = two, gain
         return best
 
+    def split_finer(self) -> bool:
+        """Split everything into twice as many first parts, if more than half of them are clusters of their own."""
+        known, _ = self._picture()
+        medoids = self.land.points([part.representative for part in self.first])
+        n_clusters = len(np.unique(known.clusters[np.isin(known.points, medoids)]))
+        finer = self.land.split(2 * len(self.first)) if 2 * n_clusters > len(self.first) else []
+        if len(finer) < 2 * len(self.first) or MEMBERS * len(finer) > self.land.n:
+            return False
+        self.first = finer
+        return True
+
     def nearest_pairs(self, a: int, b: int) -> Iterable[tuple[int, int]]:
         """The pairs to be shown for two clusters, nearest first."""
         mine, theirs = self._together(a), self._together(b)
@@ -204,10 +218,14 @@ class Scene:
     def seeds(self) -> list[int]:
         """The instances that something is known about, and the representatives of the first parts."""
         seen = {i for pair, _ in self.constraints for i in pair}
-        return sorted(seen | {part.representative for part in self.land.first})
+        return sorted(seen | {part.representative for part in self.first})
 
     def _state(self) -> tuple[object, ...]:
-        return (*self._key, fingerprint(*(np.unique(links, axis=0) for links in self.constraints.pairs())))
+        return (
+            *self._key,
+            len(self.first),
+            fingerprint(*(np.unique(links, axis=0) for links in self.constraints.pairs())),
+        )
 
     def _together(self, instance: int) -> list[int]:
         component = self.constraints.component

@@ -42,7 +42,8 @@ class Landscape:
 
     def __init__(self, space: VectorSpace, seed: int, n_parts: int) -> None:
         self._space = space
-        self.first = sorted(space.split(space.root(seed), n_parts), key=lambda part: -len(part))
+        self._seed = seed
+        self.first = self.split(n_parts)
         self._micro = micro_clusters(space, seed) if space.n > MOST_POINTS else ()
         self._set_points()
         self.n = len(self._rows)
@@ -65,6 +66,10 @@ class Landscape:
             relation: np.quantile(self.columns(relation, medoids) / self._scale(relation, medoids), QUANTILES)
             for relation in ("near", "far")
         }
+
+    def split(self, n_parts: int) -> list[SuperInstance]:
+        """A split of everything, largest part first."""
+        return sorted(self._space.split(self._space.root(self._seed), n_parts), key=lambda part: -len(part))
 
     def _set_points(self) -> None:
         space = self._space
