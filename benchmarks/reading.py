@@ -4,8 +4,9 @@
 
 Two files of 20 columns: fractions only, and a mix of fractions, whole numbers, words, dates and gaps. Each line has
 the seconds of `polars.read_csv` in a process of its own, start and import included, and those of `cobras ask` from
-its start to its first question, the best of three each; the largest memory of `cobras ask` as the system measures
-it, with all libraries, in multiples of the feature matrix; and the same beyond what `cobras ask` takes on ten rows.
+its start to its first question, taken in turn and the best of five each; the largest memory of `cobras ask` as the
+system measures it, with all libraries, in multiples of the feature matrix; and the same beyond what `cobras ask`
+takes on ten rows.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import polars as pl
 from cobras.data import read_dataset
 
 N_COLUMNS = 20
+N_RUNS = 5
 ASK = "import sys; from cobras.cli import main; sys.exit(main(['ask', *sys.argv[1:]]))"
 QUESTION = b"Should these two"
 
@@ -98,9 +100,8 @@ def main() -> None:
             _apart(_write, make, n, path)  # a child inherits the peak of its parent, which must stay small
             width = read_dataset(_head(path, 5_000)).X.shape[1]
             _, idle = first_question(_head(path, 11), folder)
-            alone = min(polars_seconds(path) for _ in range(3))
-            asked = [first_question(path, folder) for _ in range(3)]
-            seconds, peak = min(s for s, _ in asked), max(m for _, m in asked)
+            runs = [(polars_seconds(path), *first_question(path, folder)) for _ in range(N_RUNS)]  # in turn
+            alone, seconds, peak = min(r[0] for r in runs), min(r[1] for r in runs), max(r[2] for r in runs)
             matrix = 8 * n * width
             found = (path.stat().st_size / 1e6, alone, seconds, seconds / alone)
             memory = (matrix / 1e6, peak / 1e6, peak / matrix, (peak - idle) / matrix)

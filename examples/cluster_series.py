@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from cobras import LabelOracle, Session, read_dataset, run
+from cobras.spaces.series import SeriesSpace
 
 rng = np.random.default_rng(0)
 shapes = [lambda t: np.sin(6 * t), lambda t: np.sign(np.sin(6 * t)), lambda t: t % 0.5]
@@ -23,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 print(*dataset.notes, sep="\n")
 print(dataset.ids[0], dataset.show(0).channels.shape)
-session = Session(dataset.X, random_state=0)
+session = Session(SeriesSpace(dataset.series, distance="dtw"), branch="smallest", random_state=0)
 run(session, LabelOracle(kinds), until=lambda s: s.n_answers >= 20)
 right = all(len(set(kinds[session.labels_ == c])) == 1 for c in range(session.labels_.max() + 1))
 print(f"{session.n_answers} answers, {session.labels_.max() + 1} clusters")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from cobras.cli.cards import render_pair
+from cobras.cli.drawings import curve
 from cobras.cli.glyphs import ASCII, UNICODE, Glyphs
 from cobras.data import Dataset, load_demo, read_dataset
 from cobras.types import Pair
@@ -88,7 +90,7 @@ def test_cards_fit(
 ) -> None:
     quoted = [cell.replace('"', "'") for cell in cells]
     columns = ",".join(f'"t{k}{cell[:40]}"' for k, cell in enumerate(quoted))
-    rows = "\n".join(f"{a}," + ",".join(f'"{cell}{a}"' for cell in quoted) for a in (1, 2))
+    rows = "\n".join(f"{a}," + ",".join(f'"{cell};{a}"' for cell in quoted) for a in (1, 2))
     ds = table(tmp_path_factory.mktemp("cards"), f"a,{columns}\n{rows}\n")
     lines = drawn(ds, width, height, glyphs)
     assert len(lines) <= height
@@ -102,6 +104,29 @@ def test_pictures_fit_and_grow_with_the_window(width: int, height: int, colours:
     assert 5 <= len(lines) <= height
     assert max(map(len, lines)) <= width
     assert len(lines) >= min(height, width // 4) * 0.6 or len(lines) == 25
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 16), (120, 32), (40, 10), (30, 4)])
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_series_fit_on_one_scale_of_time(tmp_path: Path, width: int, height: int, glyphs: Glyphs) -> None:
+    long, short = "0,9,0,9,0,9,0,9,0,0.5", "7,7,7,,,,,,,"
+    names = ",".join(f"t{k}" for k in range(10))
+    lines = drawn(
+        table(tmp_path, f"{names}\n{long}\n{short}\n{long}\n", kind="series"), width, height, glyphs
+    )
+    assert len(lines) <= height
+    assert max(map(len, lines)) <= width
+    assert lines[1].split() == ["from", "0", "to", "9", "from", "7", "to", "7"]
+    room = max(4, (width - 8) // 2)
+    left = [line[:room].strip("\u2800 ") for line in lines[2:]]
+    assert all(left)  # a zigzag passes every height
+    right = max(len(line[room + 4 :].strip("\u2800 ")) for line in lines[2:])
+    assert 1 <= right <= 0.3 * room + 1  # three moments of ten
+
+
+def test_a_gap_in_a_series_stays_a_gap() -> None:
+    values = np.array([[0.0, 0.0, np.nan, np.nan, np.nan, 1.0, np.nan, 0.0, 0.0]])
+    assert curve(values, 9, 2, ASCII).plain == "     *\n**     **"
 
 
 def test_pictures_in_ascii() -> None:

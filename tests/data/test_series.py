@@ -209,3 +209,13 @@ def test_any_bytes_give_series_or_one_sentence(tmp_path_factory, content, suffix
         said = ""
         assert len(data.ids) == len(data.values) == len(data.lengths) > 0
     assert "\n" not in said
+
+
+def test_the_column_that_tells_series_apart_is_found(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("engine,time,volt,kind\na,0,1.5,x\na,1,2.5,x\nb,1,4.0,x\nb,0,3.0,x\nb,2,5.0,x\n")
+    found = read_series(path)
+    assert found.ids.tolist() == ["a", "b"]
+    assert found.lengths.tolist() == [2, 3]
+    path.write_text("engine,other,time,volt\na,c,0,1.5\na,c,1,2.5\nb,d,1,4.0\nb,d,0,3.0\n")
+    assert read_series(path).recipe["layout"] == "wide"  # either may be meant

@@ -129,7 +129,7 @@ def test_wrong_choices(people: Path) -> None:
         ({"text": "nowhere"}, "has no column 'nowhere'"),
         ({"text": "story", "label": "story"}, "both what is compared and the label"),
         ({"kind": "image"}, "No column of people.csv names image files"),
-        ({"features": "pixels"}, "are for images, but the data is of kind table"),
+        ({"features": "pixels"}, "are for the kind image, but the data is of kind table"),
     ):
         with pytest.raises(InvalidDataError, match=sentence):
             read_dataset(people, **options)

@@ -17,7 +17,7 @@ from cobras.types import FloatArray
 
 CLASS = "class"  # the column of the classes that a .ts file or one of the UCR archive gives
 N_POINTS = 512  # of a row, at most
-WAYS = {"dtw": "by dynamic time warping", "kshape": "by shape", "points": "moment by moment"}
+WAYS = {"dtw": "by dynamic time warping", "kshape": "by shape", "points": "by moments"}
 MOST_CELLS = 2e11  # of all pairs of moments: within a tenth of them, DTW takes some ten seconds
 MOST_SERIES = 10_000  # as many as the space of series accepts
 
@@ -57,7 +57,7 @@ def _compared(data: SeriesData, choices: Choices) -> tuple[str | None, str]:
     n, longest = len(data), int(data.lengths.max())
     how = choices.features or ("dtw" if (n * longest) ** 2 <= MOST_CELLS and n <= MOST_SERIES else "kshape")
     others = [f"{name} {WAYS[name]}" for name in WAYS if name != how]
-    return how, f"Compared {WAYS[how]}. (--features {' or '.join(others)})"
+    return how, f"Compared {WAYS[how]}. (--features {', '.join(others)})"
 
 
 def rows_of(data: SeriesData) -> FloatArray:
@@ -76,7 +76,8 @@ def _stretched(channel: FloatArray, n_points: int) -> FloatArray:
     if not len(known):
         return np.zeros(n_points)
     at = np.linspace(0, len(channel) - 1, n_points)
-    values = np.interp(at, known, channel[known])
+    largest = float(np.abs(channel[known]).max()) or 1.0
+    values = np.interp(at, known, channel[known] / largest)  # squares do not overflow
     spread = values.std()
     normal: FloatArray = (values - values.mean()) / (spread if spread > 0 else 1.0)
     return normal
@@ -88,8 +89,8 @@ class CurveCards:
     def __init__(self, data: SeriesData, hidden: list[Any]) -> None:
         self.data = data
         self.values = [column for column in data.frame if column.name not in hidden]
-        if len(self.values) > 20:
-            self.values = []  # a row for each series: the columns are its moments
+        if data.recipe["layout"] == "wide":  # numbers are the moments of the series, and drawn
+            self.values = [column for column in self.values if not column.dtype.is_numeric()]
 
     def __call__(self, i: int) -> Series:
         """Series i."""

@@ -34,8 +34,11 @@ def cells(frame: pl.DataFrame, name: str) -> pl.Series:
 
 def fit_number(name: str, column: pl.Series, source: str, date: str | None = None) -> dict[str, Any]:
     """The recipe of a column of numbers or, with a format, of dates: fill gaps with the median, scale to [0, 1]."""
-    numbers = _numbers(column, date)
-    if numbers.is_infinite().any():
+    whole = (
+        date is None and column.dtype in _MACHINE and column.dtype.is_integer() and not column.null_count()
+    )
+    numbers = column if whole else _numbers(column, date)  # whole numbers need no copy
+    if not whole and numbers.is_infinite().any():
         row = int(numbers.is_infinite().fill_null(False).arg_true()[0])
         raise InvalidDataError(
             f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
@@ -95,16 +98,17 @@ def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
     for recipe in recipes:
         column = cells(frame, recipe["name"])
         if recipe["as"] == "category":
-            places = np.arange(len(recipe["values"]))
-            words.append((slice(at, at + len(places)), places, _codes(column, recipe["values"])))
-            at += len(places)
+            words.append((at, len(recipe["values"]), _codes(column, recipe["values"])))
+            at += len(recipe["values"])
         else:
             numbers.append((at, *_range(recipe), _filled(column, recipe)))
             at += 1
     for start in range(0, frame.height, BLOCK):
         block, rows = X[start : start + BLOCK], slice(start, start + BLOCK)
-        for columns, places, codes in words:
-            np.multiply(codes[rows, None] == places, CATEGORY, out=block[:, columns], casting="same_kind")
+        for k, n_values, codes in words:
+            those = codes[rows]
+            for place in range(n_values):  # one after the other: numpy is slow on rows of a few cells
+                np.multiply(those == place, CATEGORY, out=block[:, k + place], casting="same_kind")
         for k, low, extent, half, values in numbers:
             part = values[rows] if half == 1 else values[rows] * half
             np.divide(part - low, extent, out=block[:, k], casting="same_kind")
@@ -139,9 +143,9 @@ def _words(column: pl.Series) -> pl.Series:
     return column if column.dtype == pl.String else column.cast(pl.String)
 
 
-def _codes(column: pl.Series, values: Sequence[str]) -> npt.NDArray[np.int64]:
+def _codes(column: pl.Series, values: Sequence[str]) -> npt.NDArray[np.int8]:
     """The place of each row's word among the values; -1 for a rare word and for none."""
     places = pl.DataFrame({"word": pl.Series(values, dtype=pl.String), "place": range(len(values))})
     words = _words(column).alias("word").to_frame()
     found = words.join(places, on="word", how="left", maintain_order="left")["place"]
-    return found.fill_null(-1).to_numpy().astype(np.int64)
+    return found.fill_null(-1).to_numpy().astype(np.int8)  # at most N_CATEGORIES

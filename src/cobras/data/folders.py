@@ -60,10 +60,10 @@ def _kind(folder: Path, choices: Choices, found: dict[Kind, list[Path]], others:
     if choices.kind is not None:
         kind = "image" if choices.kind == "image" else "text"
     if not found[kind]:
-        there = ", ".join(f"{n} {suffix}" for suffix, n in others.most_common(5)) or "nothing to read"
+        there = ", ".join(f"{n} {suffix}" for suffix, n in others.most_common(5))
         raise InvalidDataError(
-            f"{folder} holds no {'images or texts' if choices.kind is None else f'{kind}s'}, but {there}; "
-            "give a table, or a folder of images or texts."
+            f"{folder} holds no {'images or texts' if choices.kind is None else f'{kind}s'}"
+            f"{f', but {there}' if there else ''}; give a table, or a folder of images or texts."
         )
     return kind
 

@@ -109,6 +109,8 @@ def series_of_table(
         series = id or next(
             (free[name] for name in SERIES_NAMES if name in free and free[name] != time), None
         )
+        if series is None and time is not None:
+            series = _telling(frame, [name for name in free.values() if name != time], time)
         if series is not None and time is not None and (layout or frame[series].is_duplicated().any()):
             return _long(source, frame, series, time, label, drop, notes)
         if layout == "long":
@@ -117,6 +119,17 @@ def series_of_table(
                 f"{source} has the columns {listed(frame.columns, 20)}."
             )
     return _wide(source, frame, id or free.get("id"), label, drop, notes)
+
+
+def _telling(frame: pl.DataFrame, columns: Sequence[str], time: str) -> str | None:
+    """The one column of words that come back, but never twice at the same time."""
+    found = []
+    for name in columns:
+        column = frame[name].alias("series")
+        if column.dtype == pl.String and column.is_duplicated().any():
+            moments = pl.DataFrame([column, frame[time].alias("time")])
+            found += [name] * (not moments.is_duplicated().any())
+    return found[0] if len(found) == 1 else None
 
 
 def _wide(

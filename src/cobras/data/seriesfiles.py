@@ -126,7 +126,7 @@ def guess_layout(path: Path) -> Literal["ts", "ucr"] | None:
         rows = [_numbers(cells) for _, cells in _cells(lines[:-1] if len(head) == HEAD else lines)]
     except ValueError:  # neither text nor numbers
         return None
-    if not rows or min(map(len, rows)) < 2:
+    if not rows or min(map(len, rows)) < 2 or any(np.isinf(row).any() for row in rows):
         return None
     classes = np.array([row[0] for row in rows])
     values = np.concatenate([row[1:] for row in rows])

@@ -82,7 +82,7 @@ def _check_file(path: Path) -> None:
         raise InvalidDataError(f"{path} is not a regular file; give one of {', '.join(READABLE)}.")
     if path.suffix.lower() not in READABLE:
         raise InvalidDataError(
-            f"{path.name} cannot be read: its suffix must be one of {', '.join(READABLE)}."
+            f"{path.name} cannot be read: its suffix must be one of {', '.join(READABLE)}, or .ts for series."
         )
     if path.stat().st_size == 0:
         raise InvalidDataError(
