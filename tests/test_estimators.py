@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cobras import (
+    ADDER,
     COBRA,
     COBRAS,
     COBS,
@@ -34,6 +35,7 @@ NEEDS_ANSWERS = "by design: fit(X) with neither y nor oracle raises, because nob
         NPU(MPCKMeans(2), max_queries=8, n_trees=5),
         ExploreConsolidate(2, max_queries=8),
         MinMax(2, max_queries=8),
+        ADDER(max_queries=8),
     ],
     expected_failed_checks=lambda estimator: {"check_clustering": NEEDS_ANSWERS},
 )
@@ -50,6 +52,7 @@ def test_scikit_learn_conventions(estimator, check):
         NPU("cosc", 3, max_queries=6, random_state=0),
         ExploreConsolidate(3, max_queries=40, random_state=0),
         MinMax(3, max_queries=40, random_state=0),
+        ADDER(max_queries=40, random_state=0),
     ],
     ids=lambda e: type(e).__name__,
 )

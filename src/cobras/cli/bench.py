@@ -107,8 +107,8 @@ def report(
 def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JSON] = False) -> None:
     """List the tasks of the paper, and where their data was found.
 
-    Rows of the file, missing cells (gaps), rows removed because they came twice, instances used, features, classes,
-    and the sizes of the smallest and the largest class.
+    Rows of the file, missing cells (gaps), rows removed because they came twice, instances used, columns, number of
+    classes (K), and the sizes of the smallest and the largest class.
     """
     from rich.table import Table
 
@@ -119,7 +119,7 @@ def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JS
     if as_json:
         print(json.dumps(records))
         return
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 1, 0, 0))
     heads = {
         "name": "task",
         "where": "data",
@@ -128,8 +128,8 @@ def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JS
         "n_duplicates": "twice",
     } | {
         "n_instances": "used",
-        "n_features": "features",
-        "n_classes": "classes",
+        "n_features": "cols",
+        "n_classes": "K",
         "smallest": "least",
         "largest": "most",
     }
