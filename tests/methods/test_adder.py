@@ -91,6 +91,13 @@ def test_the_predictor_that_predicts_best_is_heard(land):
     np.testing.assert_allclose(both, linear, atol=0.05)
 
 
+def test_a_block_keeps_the_order_it_was_asked_for(land):
+    """Also where all points are asked for."""
+    order = np.random.default_rng(0).permutation(land.n)
+    whole = land.columns("distance", np.arange(land.n))
+    np.testing.assert_array_equal(land.block("distance", order, order), whole[np.ix_(order, order)])
+
+
 @given(st.integers(1, 9), st.integers(0, 1000), st.floats(0, 1))
 def test_joining_respects_what_is_apart_and_stops_at_the_threshold(n, seed, least):
     rng = np.random.default_rng(seed)

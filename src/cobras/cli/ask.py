@@ -20,7 +20,10 @@ from cobras.cli.options import (
     ImageColumn,
     Kind,
     Label,
+    MethodName,
+    Seed,
     SessionPath,
+    Settings,
     TextColumn,
     Vectors,
     is_session,
@@ -31,9 +34,6 @@ if TYPE_CHECKING:
     from cobras.data import Dataset
 
 EXAMPLE = "Example: cobras ask flowers.csv --label species"
-SET = typer.Option(
-    "--set", metavar="NAME=VALUE", help="An option of the method, such as n_clusters=3. May be repeated."
-)
 
 
 def ask(
@@ -47,18 +47,10 @@ def ask(
     image: ImageColumn = None,
     vectors: Vectors = None,
     features: Features = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="cobras, cobra, cobs, npu, explore_consolidate or min_max. [default: cobras]",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="The same seed asks the same questions.")
-    ] = None,
+    method: MethodName = None,
+    seed: Seed = None,
     max_queries: Annotated[int | None, typer.Option(metavar="N", help="Stop after so many answers.")] = None,
-    settings: Annotated[list[str] | None, SET] = None,
+    settings: Settings = None,
 ) -> None:
     """Cluster a table, texts, images or series by answering same-or-different questions.
 

@@ -1,4 +1,4 @@
-"""The options that say what the data is, the same for every verb. Imports nothing heavy."""
+"""The options that say what the data is and how to ask, the same for every verb. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -42,6 +42,21 @@ Features = Annotated[
         metavar="NAME",
         help="How to compare: efficientnet or pixels for images, lsi or sentences for texts, dtw, kshape or points "
         "for series. [default: the first that is installed]",
+    ),
+]
+
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="cobras, cobra, cobs, npu, explore_consolidate, min_max or adder. [default: cobras]",
+    ),
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="The same seed asks the same questions.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="An option of the method, such as n_clusters=3. May be repeated."
     ),
 ]
 

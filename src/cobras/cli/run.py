@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobras.cli.ask import SET, check_budget, method_options
+from cobras.cli.ask import check_budget, method_options
 from cobras.cli.options import (
     DataOptions,
     DataPath,
@@ -22,6 +22,7 @@ from cobras.cli.options import (
     Id,
     ImageColumn,
     Kind,
+    Settings,
     TextColumn,
     Vectors,
 )
@@ -41,7 +42,7 @@ def run(
     max_queries: Annotated[int, typer.Option(metavar="N", help="How many questions to answer at most.")] = 50,
     method: Annotated[str, typer.Option(metavar="NAME", help="As in cobras ask.")] = "cobras",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed asks the same questions.")] = 0,
-    settings: Annotated[list[str] | None, SET] = None,
+    settings: Settings = None,
     id: Id = None,
     drop: Drop = None,
     kind: Kind = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobras.cli.ask import SET, check_session, method_options
+from cobras.cli.ask import check_session, method_options
 from cobras.cli.options import (
     DataOptions,
     DataPath,
@@ -23,7 +23,10 @@ from cobras.cli.options import (
     ImageColumn,
     Kind,
     Label,
+    MethodName,
+    Seed,
     SessionPath,
+    Settings,
     TextColumn,
     Vectors,
     is_session,
@@ -55,17 +58,9 @@ def serve(
     image: ImageColumn = None,
     vectors: Vectors = None,
     features: Features = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="cobras, cobra, cobs, npu, explore_consolidate or min_max. [default: cobras]",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="The same seed asks the same questions.")
-    ] = None,
-    settings: Annotated[list[str] | None, SET] = None,
+    method: MethodName = None,
+    seed: Seed = None,
+    settings: Settings = None,
     host: Host = "127.0.0.1",
     port: Port = None,
     no_browser: NoBrowser = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -194,15 +195,15 @@ def _texts(items: Items, texts: Texts, recipe: Mapping[str, Any]) -> Dataset:
     return items.dataset(X, TextCards(texts, values), "topic", recipe)
 
 
-class Cards:
+class Cards(ABC):
     """The cards of some items, made when they are shown."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self.frame = frame
 
+    @abstractmethod
     def __call__(self, i: int) -> Card:
         """The card of item i."""
-        raise NotImplementedError
 
     def values(self, i: int) -> dict[str, Any]:
         """The columns of row i that may be shown."""

@@ -24,7 +24,7 @@ from cobras.constraints import Constraints
 from cobras.exceptions import InvalidDataError
 from cobras.methods.asking import N_TRIES, Reconsider, Step, Steps, ask
 from cobras.methods.beliefs import Known, believe, chosen_predictors, entropy
-from cobras.methods.landscape import Landscape
+from cobras.methods.landscape import EVERYWHERE, Landscape
 from cobras.methods.likeness import Likeness
 from cobras.methods.neighbourhoods import fingerprint
 from cobras.partition import Partition
@@ -250,7 +250,7 @@ class Scene:
             self._last = (
                 state,
                 known,
-                believe(self.land, known, np.arange(self.land.n), self._options.predictors),
+                believe(self.land, known, EVERYWHERE, self._options.predictors),
             )
         return self._last[1:]
 

@@ -42,7 +42,7 @@ class Predictor(Protocol):
     def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
         """How likely each cluster is for each known point, judging from the others."""
 
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """How likely each cluster is for the points `at`."""
 
 
@@ -58,7 +58,7 @@ class Diffused:
         np.fill_diagonal(among, 0)
         return shares(among @ M)
 
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """What is felt at these points."""
         return shares(land.block(self.relation, at, known.points) @ M)
 
@@ -72,7 +72,7 @@ class Nearest:
         np.fill_diagonal(among, np.inf)
         return self._of(M, among)
 
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """The nearest to these points."""
         return self._of(M, land.block("distance", at, known.points))
 
@@ -96,7 +96,7 @@ class Ridge:
         inverse, weights = self._fit(land, known, M)
         return shares(np.maximum(M - weights / np.diag(inverse)[:, None], LEAST))
 
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray) -> FloatArray:
+    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """The regression at these points."""
         _, weights = self._fit(land, known, M)
         kernel = self._kernel(land, at, known.points)
@@ -107,7 +107,7 @@ class Ridge:
         inverse = np.linalg.inv(kernel + self.penalty * np.eye(len(M)))
         return inverse, inverse @ (M - 1 / M.shape[1])
 
-    def _kernel(self, land: Landscape, at: IndexArray, points: IndexArray) -> FloatArray:
+    def _kernel(self, land: Landscape, at: IndexArray | slice, points: IndexArray) -> FloatArray:
         if not self.sharpness:
             return land.block("linear", at, points)
         kernel: FloatArray = np.exp(
@@ -144,7 +144,7 @@ def chosen_predictors(names: str) -> tuple[str, ...]:
     return chosen
 
 
-def believe(land: Landscape, known: Known, at: IndexArray, predictors: tuple[str, ...]) -> FloatArray:
+def believe(land: Landscape, known: Known, at: IndexArray | slice, predictors: tuple[str, ...]) -> FloatArray:
     """How likely each cluster is for the points `at`: the mixture of all predictors."""
     M = known.membership
     judges = known.answered & (M[known.answered].sum(axis=0)[known.clusters] > 1)
@@ -157,10 +157,11 @@ def believe(land: Landscape, known: Known, at: IndexArray, predictors: tuple[str
             evidence[x] += np.log(np.maximum(left_out, LEAST)).sum()
     trust = np.exp(evidence - evidence.max())
     trust[trust < NEGLIGIBLE] = 0
-    mixture = np.zeros((len(at), M.shape[1]))
-    for name, share in zip(predictors, trust / trust.sum(), strict=True):
-        if share:
-            mixture += share * PREDICTORS[name](land, known, M, at)
+    mixture: FloatArray = sum(
+        share * PREDICTORS[name](land, known, M, at)
+        for name, share in zip(predictors, trust / trust.sum(), strict=True)
+        if share
+    )
     return mixture
 
 

@@ -16,6 +16,7 @@ from cobras.partition import Partition, SuperInstance
 from cobras.spaces import VectorSpace
 from cobras.types import BoolArray, FloatArray, IndexArray
 
+EVERYWHERE = slice(None)
 MOST_POINTS = 5000
 N_NEIGHBORS = 10
 NEAR, FAR = 0.9, 0.99  # the shares that go on in the two diffusions
@@ -36,7 +37,7 @@ class Landscape:
         The instance that is shown for each point.
     shown : array of shape (n,)
         Which points may be shown.
-    first : tuple of SuperInstance
+    first : list of SuperInstance
         The parts of the first split, largest first.
     """
 
@@ -117,13 +118,12 @@ class Landscape:
 
     def columns(self, relation: str, points: IndexArray) -> FloatArray:
         """How all points are related to these, shape (n, number of points)."""
-        return self.block(relation, np.arange(self.n), points)
+        return self.block(relation, EVERYWHERE, points)
 
-    def block(self, relation: str, at: IndexArray, points: IndexArray) -> FloatArray:
+    def block(self, relation: str, at: IndexArray | slice, points: IndexArray) -> FloatArray:
         """How the points `at` are related to these."""
         place, kept = self._keep(relation, points)
-        rows = kept[place]
-        chosen: FloatArray = (rows if len(at) == self.n else rows[:, at]).T
+        chosen: FloatArray = kept[place][:, at].T
         return chosen
 
     def related(self, relation: str, a: IndexArray, b: IndexArray) -> FloatArray:
@@ -169,9 +169,9 @@ class Landscape:
         return covered
 
     def felt(self, amount: FloatArray) -> FloatArray:
-        """The mean of an amount around every point, by diffusion."""
-        mean: FloatArray = self._near.spread(self.weight * amount) / self._reach["near"]
-        return mean
+        """How much of an amount per instance there is around every point, by diffusion."""
+        around: FloatArray = self._near.spread(self.weight * amount) / self._reach["near"]
+        return around
 
     def partition(self, clusters: IndexArray) -> Partition:
         """The clustering in which every point is in its cluster."""

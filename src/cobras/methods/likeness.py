@@ -19,9 +19,8 @@ SLIP = 0.02  # the share of answers that no likeness explains
 N_STEPS = 500
 _u = np.linspace(0.002, 1, N_STEPS)
 _t, _s = (axis.ravel()[:, None] for axis in np.meshgrid(THRESHOLDS, STEEPNESSES))
-P_SAME: FloatArray = SLIP + (1 - 2 * SLIP) / (
-    1 + (_u / _t) ** _s
-)  # one row per hypothesis, one column per step of u
+# One row per hypothesis, one column per step of u.
+P_SAME: FloatArray = SLIP + (1 - 2 * SLIP) / (1 + (_u / _t) ** _s)
 
 MEASURES = ("distance", "near", "far")
 
