@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from hypothesis import strategies as st
 
 from cobras import Answer, InconsistentAnswersError, Session
+from cobras.spaces import large
 from cobras.spaces.series import SeriesSpace
 
 COBRAS_OPTIONS = {
@@ -45,7 +48,16 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
 }
 
 
-SPACES = ("table", "dtw", "kshape")  # the last two are for methods that know any space: cobras and cobra
+# "passes" is a table of which only few rows may be held at once. "dtw" and "kshape" are for methods that know any
+# space: cobras and cobra.
+SPACES = ("table", "passes", "dtw", "kshape")
+
+
+@contextmanager
+def in_passes(at_once=3, block=7):
+    """Spaces made in here read more than a few rows in passes, and blocks are short."""
+    with mock.patch.object(large, "LARGE", at_once), mock.patch.object(large, "BLOCK", block):
+        yield
 
 
 @dataclass
@@ -61,13 +73,14 @@ class Problem:
 
     def session(self, path=None) -> Session:
         X, given = self.X, {"random_state": self.seed, **self.options}
-        if self.space == "table":
+        if self.space in ("table", "passes"):
             given["train_indices"] = self.train
         else:
             X = SeriesSpace(X, self.train, distance=self.space, normalise=False)
-        if path is None:
-            return Session(X, self.method, **given)
-        return Session.open(path, X, self.method, **given)
+        with in_passes() if self.space == "passes" else nullcontext():
+            if path is None:
+                return Session(X, self.method, **given)
+            return Session.open(path, X, self.method, **given)
 
     def answer(self, i: int, j: int) -> Answer:
         if self.unsure and (7 * min(i, j) + 13 * max(i, j)) % self.unsure == 0:
@@ -119,7 +132,7 @@ def problems(
     method = draw(st.sampled_from(methods))
     options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[method].items()}
     space = draw(st.sampled_from(spaces)) if method in ("cobras", "cobra") else "table"
-    if space != "table":  # rows are series
+    if space in ("dtw", "kshape"):  # rows are series
         del options["medoid"]
         if distinct:  # in shape, too
             X = rng.normal(size=(n, 8))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -37,14 +38,31 @@ class NodeRandom:
         return ((np.frombuffer(stream, "<u8") >> 11) * 2.0**-53).reshape(size)
 
 
+class Members(Protocol):
+    """Instances of a large super-instance, which are found when they are needed.
+
+    Attributes
+    ----------
+    first : int
+        The lowest one.
+    """
+
+    first: int
+
+    def __len__(self) -> int: ...
+
+    def found(self) -> IndexArray:
+        """All of them, ascending."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SuperInstance:
     """A local region assumed to belong to one cluster.
 
     Attributes
     ----------
-    members : array of int
-        All its instances, training and test, ascending.
+    holding : array of int, or Members
+        Its instances, or what finds them; use `members`.
     representative : int
         Its medoid, a training instance: the one shown in questions.
     centroid : array
@@ -55,7 +73,7 @@ class SuperInstance:
         Its place in the split tree, (k, child, k, child, ...): the source of its random numbers.
     """
 
-    members: IndexArray
+    holding: IndexArray | Members
     representative: int
     centroid: FloatArray
     n_train: int
@@ -63,12 +81,22 @@ class SuperInstance:
     path: tuple[int, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.members)
+        return len(self.holding)
+
+    @property
+    def members(self) -> IndexArray:
+        """All its instances, training and test, ascending."""
+        return self.holding if isinstance(self.holding, np.ndarray) else self.holding.found()
+
+    @property
+    def first(self) -> int:
+        """The lowest of its instances."""
+        return int(self.holding[0]) if isinstance(self.holding, np.ndarray) else self.holding.first
 
     @property
     def mark(self) -> tuple[int, int]:
         """What a promise names it by: its representative and its size, in which it differs from its ancestors."""
-        return self.representative, len(self.members)
+        return self.representative, len(self)
 
     def random(self, *purpose: int) -> NodeRandom:
         """Random numbers that belong to this node alone, so that replay does not depend on the order of calls."""
@@ -120,7 +148,7 @@ class Partition:
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters, in the order of their labels."""
         clusters = [Cluster(group) for group in self.groups]
-        return tuple(sorted(clusters, key=lambda c: min(int(s.members[0]) for s in c.super_instances)))
+        return tuple(sorted(clusters, key=lambda c: min(s.first for s in c.super_instances)))
 
     @property
     def n_clusters(self) -> int:

@@ -147,6 +147,6 @@ def largest(
     best, size = None, 1
     for cluster in clusters:
         for s in cluster:
-            if len(s.members) > size and s.n_train >= 2 and not (s.path in unsplittable or s.mark in done):
-                best, size = s, len(s.members)
+            if len(s) > size and s.n_train >= 2 and not (s.path in unsplittable or s.mark in done):
+                best, size = s, len(s)
     return best

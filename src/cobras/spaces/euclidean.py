@@ -4,22 +4,31 @@ Splits are memoised per node of the split tree and draw their random numbers fro
 repeats no k-means and gives the same parts. A part without training member joins the part whose representative is
 nearest to its mean; unlike in the authors' code the centroid is then computed again, so that it is always the mean
 of the members.
+
+A super-instance of up to `LARGE` rows is gathered and clustered at once. A larger one is read in a few passes
+(`cobras.spaces.large`), and its members are kept as one byte per row and split (`cobras.spaces.parts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from cobras.partition import Partition, SuperInstance
-from cobras.spaces.groups import describe
+from cobras.spaces import large
+from cobras.spaces.groups import describe, homes, squared_distances
 from cobras.spaces.kmeans import KMeansResult, kmeans
+from cobras.spaces.parts import Division, Everything, Part, Shelf
+from cobras.spaces.region import MemoryRegion
 from cobras.types import BoolArray, FloatArray, IndexArray
 
 Medoid = Literal["nearest_to_centroid", "train_centroid", "pam"]
+Among: TypeAlias = Literal["all", "train"]
+Node: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 class EuclideanSpace:
@@ -62,19 +71,18 @@ class EuclideanSpace:
         self.full_restarts = full_restarts
         self.medoid = medoid
         self.memo: dict[Any, Any] = {}
-        self._shown = np.ones(self.n, dtype=bool) if self.train is None else self.train
-        self._everything: IndexArray = np.arange(self.n, dtype=np.int32 if self.n < 2**31 else np.int64)
-        self._splits: dict[tuple[int, tuple[int, ...]], tuple[SuperInstance, ...]] = {}
+        self._shown = np.empty(0, dtype=bool) if self.train is None else self.train
+        self._splits: dict[Node, tuple[SuperInstance, ...]] = {}
+        self._shelf = Shelf(self.n)
+        self._at_once, self._block = large.LARGE, large.BLOCK
+        self._lock, self._busy = threading.Lock(), dict[Node, threading.Lock]()
 
     def root(self, seed: int) -> SuperInstance:
         """The super-instance that holds everything."""
-        if (seed, ()) not in self._splits:
-            everything = np.zeros(self.n, dtype=np.int32)
-            self._splits[seed, ()] = self._parts(self._everything, everything, seed, None)
-        return self._splits[seed, ()][0]
+        return self._once((seed, ()), lambda: (self._root(seed),))[0]
 
     def split(
-        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all", draw: int = 0
+        self, s: SuperInstance, k: int, among: Among = "all", draw: int = 0
     ) -> tuple[SuperInstance, ...]:
         """At most k parts, each with a training member; never more than there are distinct rows."""
         k = min(k, s.n_train)
@@ -82,18 +90,19 @@ class EuclideanSpace:
             return (s,)
         # No split has k = 1, so 1 stands for "train"; children of further draws have numbers of their own.
         node = (*s.path, k if among == "all" else 1, *(() if draw == 0 else (-draw,)))
-        if (s.seed, node) not in self._splits:
-            labels = self._cut(s, k, node) if among == "all" else self._cut_among_train(s, k, node)
-            parts = self._parts(s.members, labels, s.seed, node)
-            self._splits[s.seed, node] = parts if len(parts) > 1 else (s,)
-        return self._splits[s.seed, node]
+        make = self._large_parts if self._is_large(s) else self._small_parts
+        return self._once((s.seed, node), lambda: make(s, k, node, among))
 
     def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
         """The medoid, then the training members next nearest to the centroid."""
-        shown = s.members[self._shown[s.members]]
-        order = np.argsort(_squared_distances(self.X[shown], s.centroid), kind="stable")
-        others = (int(i) for i in shown[order[: count + 1]])
-        return (s.representative, *(i for i in others if i != s.representative))[:count]
+        if self._is_large(s):
+            others = large.nearest_members(self._region(s), s.centroid, count + 1)
+        else:
+            away = squared_distances(self._rows(s), s.centroid)
+            if self.train is not None:
+                away[~self._shown_of(s)] = np.inf
+            others = s.members[np.argsort(away, kind="stable")[: min(count + 1, s.n_train)]]
+        return (s.representative, *(i for i in others.tolist() if i != s.representative))[:count]
 
     def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
         """Euclidean distances between centroids."""
@@ -103,27 +112,46 @@ class EuclideanSpace:
     def partition(self, labels: IndexArray) -> Partition:
         """A clustering given by labels: one super-instance for each cluster."""
         _, labels = np.unique(labels, return_inverse=True)
-        return Partition.of((part,) for part in self._parts(self._everything, labels, 0, None))
+        everything = Everything(self.n).found()
+        return Partition.of((part,) for part in self._parts(self.X, everything, labels, self._shown, 0, None))
 
-    def _cut(self, s: SuperInstance, k: int, node: tuple[int, ...]) -> IndexArray:
+    # -- all rows at once ------------------------------------------------------------------------------------------
+
+    def _small_parts(
+        self, s: SuperInstance, k: int, node: tuple[int, ...], among: Among
+    ) -> tuple[SuperInstance, ...]:
+        rows, shown = self._rows(s), self._shown_of(s)
+        cut = self._cut if among == "all" else self._cut_among_train
+        parts = self._parts(rows, s.members, cut(rows, shown, k, s, node), shown, s.seed, node)
+        return parts if len(parts) > 1 else (s,)
+
+    def _rows(self, s: SuperInstance) -> FloatArray:
+        return self.X if len(s) == self.n else self.X[s.members]
+
+    def _shown_of(self, s: SuperInstance) -> BoolArray:
+        """Which members may be shown; empty if all may."""
+        return self._shown if self.train is None else self._shown[s.members]
+
+    def _cut(
+        self, rows: FloatArray, shown: BoolArray, k: int, s: SuperInstance, node: tuple[int, ...]
+    ) -> IndexArray:
         """K-means on all members; a group without training member joins the one whose medoid is nearest to it."""
-        rows = self.X if len(s) == self.n else self.X[s.members]
         labels: IndexArray = self._kmeans(rows, k, s, node).labels
         if self.train is None:
             return labels
-        *_, means, medoids, n_train = describe(self.X, s.members, labels, int(labels.max()) + 1, self._shown)
-        good = np.flatnonzero(n_train)
-        home = np.arange(len(means), dtype=labels.dtype)
-        for g in np.flatnonzero(n_train == 0):
-            home[g] = good[_squared_distances(self.X[medoids[good]], means[g]).argmin()]
+        *_, means, medoids, n_train = describe(rows, labels, int(labels.max()) + 1, shown)
+        home = homes(rows[medoids], means, n_train)
         regrouped: IndexArray = np.unique(home[labels], return_inverse=True)[1]
         return regrouped
 
-    def _cut_among_train(self, s: SuperInstance, k: int, node: tuple[int, ...]) -> IndexArray:
+    def _cut_among_train(
+        self, rows: FloatArray, shown: BoolArray, k: int, s: SuperInstance, node: tuple[int, ...]
+    ) -> IndexArray:
         """K-means on the training members; the others follow the nearest center."""
-        shown = self._shown[s.members]
-        found = self._kmeans(self.X[s.members[shown]], k, s, node)
-        labels: IndexArray = cdist(self.X[s.members], found.centers).argmin(axis=1)
+        if self.train is None:
+            return self._kmeans(rows, k, s, node).labels
+        found = self._kmeans(rows[shown], k, s, node)
+        labels: IndexArray = cdist(rows, found.centers).argmin(axis=1)
         labels[shown] = found.labels
         return labels
 
@@ -132,31 +160,82 @@ class EuclideanSpace:
         return kmeans(rows, k, rng, n_init=self.n_init, full_restarts=self.full_restarts)
 
     def _parts(
-        self, members: IndexArray, labels: IndexArray, seed: int, node: tuple[int, ...] | None
+        self,
+        rows: FloatArray,
+        members: IndexArray,
+        labels: IndexArray,
+        shown: BoolArray,
+        seed: int,
+        node: tuple[int, ...] | None,
     ) -> tuple[SuperInstance, ...]:
         k = int(labels.max()) + 1
-        ordered, starts, means, medoids, n_train = describe(self.X, members, labels, k, self._shown)
+        ordered, starts, means, medoids, n_train = describe(rows, labels, k, shown)
         parts = []
         for g in range(k):
             group = ordered[starts[g] : starts[g + 1]]
-            medoid = medoids[g] if self.medoid == "nearest_to_centroid" else self._other_medoid(group)
+            medoid = (
+                medoids[g] if self.medoid == "nearest_to_centroid" else self._other_medoid(rows, group, shown)
+            )
             path = () if node is None else (*node, g)
-            parts.append(SuperInstance(group, int(medoid), means[g], int(n_train[g]), seed, path))
+            parts.append(
+                SuperInstance(members[group], int(members[medoid]), means[g], int(n_train[g]), seed, path)
+            )
         return tuple(parts)
 
-    def _other_medoid(self, members: IndexArray) -> int:
-        shown = members[self._shown[members]]
-        shown = shown if len(shown) else members
-        candidates = self.X[shown]
+    def _other_medoid(self, rows: FloatArray, group: IndexArray, shown: BoolArray) -> int:
+        candidates = group[shown[group]] if len(shown) and shown[group].any() else group
         if self.medoid == "train_centroid":
-            cost = _squared_distances(candidates, candidates.mean(axis=0, dtype=np.float64))
+            middle = rows[candidates].mean(axis=0, dtype=np.float64)
+            cost = squared_distances(rows[candidates], middle)
         else:
-            rows = self.X[members]
-            cost = np.array([np.sqrt(_squared_distances(rows, c)).sum() for c in candidates])
-        return int(shown[cost.argmin()])
+            cost = np.array([np.sqrt(squared_distances(rows[group], rows[c])).sum() for c in candidates])
+        return int(candidates[cost.argmin()])
 
+    # -- in passes -------------------------------------------------------------------------------------------------
 
-def _squared_distances(rows: FloatArray, point: FloatArray) -> FloatArray:
-    away = rows - point
-    squared: FloatArray = np.einsum("ij,ij->i", away, away)
-    return squared
+    def _is_large(self, s: SuperInstance) -> bool:
+        return len(s) > self._at_once and self.medoid == "nearest_to_centroid" and not self.full_restarts
+
+    def _region(self, s: SuperInstance) -> large.Region:
+        members = None if len(s) == self.n else s.members
+        return MemoryRegion(self.X, members, self.train, self._block)
+
+    def _large_parts(
+        self, s: SuperInstance, k: int, node: tuple[int, ...], among: Among
+    ) -> tuple[SuperInstance, ...]:
+        region, rng = self._region(s), s.random(*node[len(s.path) :])
+        if among == "all" or self.train is None:
+            found = large.cut(region, k, rng, self.n_init)
+        else:
+            found = large.described(region, large.cut(region.shown_only(), k, rng, self.n_init).means)
+        found = large.housed(region, found)
+        if len(found.sizes) < 2:
+            return (s,)
+        division = Division(self._shelf, s, found.labels, found.sizes)
+        return tuple(
+            SuperInstance(Part(division, g, first), medoid, found.means[g], n_train, s.seed, (*node, g))
+            for g, (first, medoid, n_train) in enumerate(
+                zip(found.firsts.tolist(), found.medoids.tolist(), found.n_train.tolist(), strict=True)
+            )
+        )
+
+    def _root(self, seed: int) -> SuperInstance:
+        everything = Everything(self.n)
+        whole = SuperInstance(everything, 0, self.X[0], self.n, seed)
+        if not self._is_large(whole):
+            nothing = np.zeros(self.n, dtype=np.int32)
+            return self._parts(self.X, everything.found(), nothing, self._shown, seed, None)[0]
+        region = self._region(whole)
+        found = large.described(region, large.sampled(region, 1, whole.random()).mean(axis=0, keepdims=True))
+        return SuperInstance(everything, int(found.medoids[0]), found.means[0], int(found.n_train[0]), seed)
+
+    def _once(self, node: Node, make: Callable[[], tuple[SuperInstance, ...]]) -> tuple[SuperInstance, ...]:
+        """What has been made for a node; made now, or waited for while another thread makes it."""
+        if node not in self._splits:
+            with self._lock:
+                busy = self._busy.setdefault(node, threading.Lock())
+            with busy:
+                if node not in self._splits:
+                    self._splits[node] = make()
+            self._busy.pop(node, None)
+        return self._splits[node]

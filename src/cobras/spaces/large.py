@@ -1,0 +1,177 @@
+"""K-means on more rows than one would like to read often.
+
+The seeds and the restarts see a sample of rows; then a bounded number of passes over all rows moves the centers to
+where they belong and labels the rows. A pass goes through fixed blocks of rows on all cores and adds up their sums
+in the order of the blocks, so that the result is the same for any number of threads, and for rows that lie in
+memory, in a mapped file or on other machines: whatever can do the passes is a `Region`.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from cobras.spaces.groups import homes, squared_distances
+from cobras.spaces.kmeans import Uniforms, kmeans
+from cobras.types import FloatArray, IndexArray
+
+BLOCK = 2**16  # row numbers per block
+LARGE = 2**15  # more rows than this are read in passes, fewer are gathered and clustered at once
+SAMPLE = 2**14  # rows that the seeds and restarts see, at least
+PASSES = 2  # over all rows, at most, before the one that labels them
+TOLERANCE = 1e-4  # of the variance, as in `kmeans`: no further pass where centers move less
+
+
+class Sums(NamedTuple):
+    """What one pass finds, for each block and center.
+
+    Attributes
+    ----------
+    sums : (n_blocks, k, d) of the members, relative to the origin of the pass
+    counts : (n_blocks, k, 3): members, those that may be shown, the first member (-1 without any)
+    candidates : (n_blocks, k): the member that may be shown nearest to its center (-1 without any)
+    """
+
+    sums: FloatArray
+    counts: IndexArray
+    candidates: IndexArray
+
+
+class Region(Protocol):
+    """Many rows, which can be read in passes."""
+
+    def __len__(self) -> int: ...
+
+    def rows(self, positions: IndexArray) -> FloatArray:
+        """Some of the rows, by their position in the region, ascending."""
+
+    def assign(self, centers: FloatArray, *, keep: bool) -> tuple[Any, Sums]:
+        """The label of every row, where they are to be kept, and what the blocks add up to."""
+
+    def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
+        """The row farthest from its nearest center, and the squared distance."""
+
+    def at(self, members: IndexArray) -> FloatArray:
+        """The rows of these members."""
+
+    def relabelled(self, labels: Any, new: IndexArray) -> Any:
+        """Labels with another number for each."""
+
+    def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
+        """At least the `count` members nearest to a point that may be shown, and the squared distances."""
+
+    def shown_only(self) -> Region:
+        """The part of the region that may be shown."""
+
+
+class Cut(NamedTuple):
+    """A region cut into groups: its labels, and for every group what a super-instance needs to know."""
+
+    labels: Any
+    sizes: IndexArray
+    n_train: IndexArray
+    firsts: IndexArray
+    means: FloatArray
+    medoids: IndexArray
+
+
+def cut(region: Region, k: int, rng: Uniforms, n_init: int) -> Cut:
+    """Split a region into at most k groups; at least two where any two rows differ."""
+    sample = sampled(region, k, rng)
+    centers: FloatArray = kmeans(sample, k, rng, n_init=n_init).centers.astype(np.float64)
+    while len(centers) < k:  # the sample holds few different rows
+        row, away = region.farthest(centers)
+        if not away > 0:
+            return described(region, centers)
+        centers = np.vstack([centers, row])
+    tolerance = TOLERANCE * float(sample.var(axis=0, dtype=np.float64).mean())
+    for _ in range(PASSES):
+        moved = means(centers, region.assign(centers, keep=False)[1])
+        shift = float(((moved - centers) ** 2).sum())
+        centers = moved
+        if shift <= tolerance:
+            break
+    return described(region, centers)
+
+
+def sampled(region: Region, k: int, rng: Uniforms) -> FloatArray:
+    """Rows enough to find k groups."""
+    n = len(region)
+    size = min(n, max(SAMPLE, 128 * k))
+    return region.rows(np.unique((rng.random((size,)) * n).astype(np.int64)))
+
+
+def described(region: Region, centers: FloatArray) -> Cut:
+    """Label all rows by their nearest center, drop centers without rows, and describe the groups.
+
+    The medoid is the best of the candidates of all blocks: of the rows that are nearest to the center of the last
+    pass, the one that is nearest to the mean of the members.
+    """
+    labels, found = region.assign(centers, keep=True)
+    sizes, n_train = found.counts[:, :, :2].sum(axis=0).T
+    if not sizes.all():
+        return described(region, centers[sizes > 0])
+    first = np.where(found.counts[:, :, 2] < 0, np.iinfo(np.int64).max, found.counts[:, :, 2]).min(axis=0)
+    centroids = means(centers, found)
+    medoids = np.array(
+        [nearest(region, found.candidates[:, c], centroids[c]) for c in range(len(centers))], np.int64
+    )
+    return Cut(labels, sizes, n_train, first, centroids, medoids)
+
+
+def housed(region: Region, found: Cut) -> Cut:
+    """Let every group without training member join the one whose medoid is nearest to its mean."""
+    if found.n_train.all():
+        return found
+    good, means = np.flatnonzero(found.n_train), found.means
+    rows = np.zeros_like(means)
+    rows[good] = region.at(found.medoids[good])
+    home = homes(rows, means, found.n_train)
+    joined = np.arange(len(home)) == home[:, None]  # (group, home)
+    joined = joined[:, good].T.astype(np.int64)
+    sizes = joined @ found.sizes
+    return Cut(
+        region.relabelled(found.labels, np.searchsorted(good, home)),
+        sizes,
+        found.n_train[good],
+        np.array([found.firsts[g.astype(bool)].min() for g in joined]),
+        joined @ (means * found.sizes[:, None]) / sizes[:, None],
+        found.medoids[good],
+    )
+
+
+def nearest_members(region: Region, point: FloatArray, count: int) -> IndexArray:
+    """The members that may be shown nearest to a point, nearest first."""
+    found, away = region.nearest(point, count)
+    return found[np.argsort(away, kind="stable")[:count]]
+
+
+def nearest(region: Region, candidates: IndexArray, point: FloatArray) -> int:
+    """The candidate nearest to a point, the first among equals; -1 if there is none."""
+    candidates = candidates[candidates >= 0]
+    if not len(candidates):
+        return -1
+    return int(candidates[squared_distances(region.at(candidates), point).argmin()])
+
+
+def means(centers: FloatArray, found: Sums) -> FloatArray:
+    """The mean of the members of each center; a center without any stays."""
+    sizes = found.counts[:, :, 0].sum(axis=0)[:, None]
+    total = reduce(np.add, found.sums)  # block after block: numpy's own sum may take another order
+    return np.where(sizes > 0, origin_of(centers) + total / np.maximum(sizes, 1), centers)
+
+
+def origin_of(centers: FloatArray) -> FloatArray:
+    """The point to which all numbers of a pass are relative: the middle of its centers."""
+    middle: FloatArray = centers.mean(axis=0, dtype=np.float32).astype(np.float64)
+    return middle
+
+
+def framed(centers: FloatArray, dtype: Any) -> tuple[FloatArray, FloatArray]:
+    """The centers relative to their origin, padded to a multiple of four columns, and the origin."""
+    origin = origin_of(centers)
+    wide = np.zeros((len(centers), -(-centers.shape[1] // 4) * 4), dtype)
+    wide[:, : centers.shape[1]] = centers - origin
+    return wide, origin.astype(dtype)

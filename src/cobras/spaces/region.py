@@ -1,0 +1,136 @@
+"""Passes over rows in memory: blocks of them, on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cobras.spaces.blocks import assign, farthest
+from cobras.spaces.groups import squared_distances
+from cobras.spaces.large import BLOCK, Region, Sums, framed
+from cobras.types import BoolArray, FloatArray, IndexArray
+
+R = TypeVar("R")
+
+
+class MemoryRegion:
+    """Rows of an array in memory or in a mapped file; see `cobras.spaces.large.Region`.
+
+    Parameters
+    ----------
+    members : array of int, ascending, or None for all rows
+    shown : array of bool, or None if every row may be shown
+    block : int
+        Row numbers per block.
+    """
+
+    def __init__(
+        self, X: FloatArray, members: IndexArray | None, shown: BoolArray | None, block: int = BLOCK
+    ) -> None:
+        self.X, self.members, self.block = X, members, block
+        self.shown = np.empty(0, bool) if shown is None else shown
+
+    def __len__(self) -> int:
+        return len(self.X if self.members is None else self.members)
+
+    def rows(self, positions: IndexArray) -> FloatArray:
+        """Some of the rows, by their position in the region, ascending."""
+        return self.at(positions if self.members is None else self.members[positions])
+
+    def at(self, members: IndexArray) -> FloatArray:
+        """The rows of these members."""
+        found: FloatArray = self.X[members]
+        return found
+
+    def assign(self, centers: FloatArray, *, keep: bool) -> tuple[Any, Sums]:
+        """The label of every row, where they are to be kept, and what the blocks add up to."""
+        centers, origin = framed(centers, self.X.dtype)
+        labels = np.empty(len(self) if keep else 0, np.min_scalar_type(len(centers) - 1))
+
+        def work(stretch: Stretch) -> tuple[FloatArray, IndexArray, IndexArray]:
+            members, bounds, start = stretch
+            mine = labels[start : start + len(members)]
+            return assign(self.X, members, bounds, centers, origin, self.shown, mine)
+
+        found = zip(*on_all_cores(work, self._stretches()), strict=True)
+        sums, counts, candidates = (np.concatenate(part) for part in found)
+        return labels, Sums(sums[:, :, : self.X.shape[1]], counts, candidates)
+
+    def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
+        """The row farthest from its nearest center, and the squared distance."""
+        framed_centers, origin = framed(centers, self.X.dtype)
+
+        def work(stretch: Stretch) -> tuple[IndexArray, FloatArray]:
+            return farthest(self.X, stretch.members, stretch.bounds, framed_centers, origin)
+
+        at, away = (np.concatenate(part) for part in zip(*on_all_cores(work, self._stretches()), strict=True))
+        return self.X[at[away.argmax()]], float(away.max())
+
+    def relabelled(self, labels: Any, new: IndexArray) -> Any:
+        """Labels with another number for each."""
+        return new.astype(labels.dtype)[labels]
+
+    def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
+        """The best `count` members of every stretch."""
+
+        def work(stretch: Stretch) -> tuple[IndexArray, FloatArray]:
+            members = stretch.members if not len(self.shown) else stretch.members[self.shown[stretch.members]]
+            away = squared_distances(self.X[members], point)
+            best = np.argsort(away, kind="stable")[:count]
+            return members[best], away[best]
+
+        found = zip(*on_all_cores(work, self._stretches()), strict=True)
+        members, away = (np.concatenate(part) for part in found)
+        return members, away
+
+    def shown_only(self) -> Region:
+        """The part of the region that may be shown."""
+        if not len(self.shown):
+            return self
+        members = (
+            np.flatnonzero(self.shown) if self.members is None else self.members[self.shown[self.members]]
+        )
+        return MemoryRegion(self.X, members, None, self.block)
+
+    def _stretches(self) -> Iterator[Stretch]:
+        return stretches(len(self.X), self.members, self.block)
+
+
+class Stretch(NamedTuple):
+    """Neighbouring blocks with members enough to be worth a call."""
+
+    members: IndexArray
+    bounds: IndexArray
+    start: int
+
+
+def stretches(n: int, members: IndexArray | None, block: int) -> Iterator[Stretch]:
+    """The members in whole blocks of row numbers."""
+    if members is None:
+        dtype = np.int32 if n < 2**31 else np.int64
+        for start in range(0, n, block):
+            rows: IndexArray = np.arange(start, min(start + block, n), dtype=dtype)
+            yield Stretch(rows, np.array([0, len(rows)]), start)
+        return
+    bounds = np.append(np.searchsorted(members, np.arange(0, n, block)), len(members))
+    first = 0
+    for last in range(1, len(bounds)):
+        if bounds[last] - bounds[first] >= block // 8 or last == len(bounds) - 1:
+            start, stop = bounds[first], bounds[last]
+            yield Stretch(members[start:stop], bounds[first : last + 1] - start, int(start))
+            first = last
+
+
+def on_all_cores(work: Callable[[Any], R], tasks: Iterable[Any]) -> Sequence[R]:
+    """The results in the order of the tasks; kernels release the interpreter lock."""
+    return list(_pool().map(work, tasks))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count())
