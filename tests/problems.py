@@ -43,6 +43,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "n_parts": [1, 3, 12],
         "stop_belief": [0.0, 0.05, 0.5],
         "join": [0.33, 1.0],
+        "doubt": [0.0, 0.15],
         "predictors": ["near", "near far nearest linear"],
     },
 }

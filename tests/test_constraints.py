@@ -92,3 +92,59 @@ def test_a_long_chain_needs_no_recursion():
         constraints.add(i, i + 1, Answer.SAME)
     assert constraints.relation(0, 5000) is Answer.SAME
     assert len(constraints.explain(0, 5000)) == 5000
+
+
+def consistent(answers):
+    constraints = Constraints()
+    for i, j, answer in answers:
+        if constraints.relation(i, j) in (None, answer):
+            constraints.add(i, j, answer)
+    return constraints
+
+
+def relations(constraints):
+    return [constraints.relation(i, j) for i, j in itertools.combinations(range(N), 2)]
+
+
+@given(said, st.data())
+def test_without_a_doubted_answer_only_the_others_count(answers, data):
+    constraints = consistent(answers)
+    if not len(constraints):
+        return
+    before, order = relations(constraints), list(constraints)
+    pair, answer = data.draw(st.sampled_from(order))
+    constraints.doubt(pair)
+    others = [(p, a) for p, a in order if p != pair]
+    assert list(constraints) == others
+    assert constraints.doubted == {pair: answer}
+    assert relations(constraints) == relations(consistent([(*p, a) for p, a in others]))
+    constraints.restore(pair)
+    assert constraints.doubted == {}
+    assert relations(constraints) == before
+
+
+@given(said)
+def test_a_doubted_answer_that_is_contradicted_meanwhile_stays_out(answers):
+    constraints = consistent(answers)
+    for pair, answer, _ in list(constraints.decisive()):
+        constraints.doubt(pair)
+        constraints.add(*pair, Answer(1 - answer))
+        constraints.restore(pair)
+        assert constraints.doubted == {pair: answer}
+        assert constraints.answered(*pair) is not answer
+        return
+
+
+@given(said)
+def test_decisive_answers_are_those_without_which_less_is_known(answers):
+    constraints = consistent(answers)
+    decisive = {pair: (answer, sides) for pair, answer, sides in constraints.decisive()}
+    for pair, answer in constraints:
+        without = consistent([(*p, a) for p, a in constraints if p != pair])
+        assert (without.relation(*pair) is None) == (pair in decisive)
+        if pair in decisive:
+            sides = sorted(
+                sorted(i for i in range(N) if without.relation(i, end) is Answer.SAME) for end in pair
+            )
+            assert (answer, sorted(decisive[pair][1])) == (decisive[pair][0], sides)
+            assert len(decisive[pair][1][0]) <= len(decisive[pair][1][1])

@@ -36,6 +36,10 @@ class Constraints:
     complete : dict of (int, int) to int
         Marks of super-instances that the person promised to be complete, and a number that those of one cluster
         share: do not touch them.
+    volunteered : set of Pair
+        Pairs that the person spoke about unasked.
+    doubted : dict of Pair to Answer
+        Answers that are not in force, because the method asks again or a second answer contradicted them.
 
     Examples
     --------
@@ -59,6 +63,8 @@ class Constraints:
         self.set_aside: dict[Pair, None] = {}
         self.pure: set[tuple[int, int]] = set()
         self.complete: dict[tuple[int, int], int] = {}
+        self.volunteered: set[Pair] = set()
+        self.doubted: dict[Pair, Answer] = {}
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -112,6 +118,8 @@ class Constraints:
             self.set_aside.setdefault(pair)
             return
         self.set_aside.pop(pair, None)
+        if self.doubted.get(pair) is answer:
+            del self.doubted[pair]
         self._answers[pair] = answer
         a, b = self.component(pair.i), self.component(pair.j)
         if answer is Answer.DIFFERENT:
@@ -121,6 +129,54 @@ class Constraints:
             self._must_links.setdefault(pair.i, []).append(pair.j)
             self._must_links.setdefault(pair.j, []).append(pair.i)
             self._join(a, b)
+
+    def doubt(self, pair: Pair) -> None:
+        """Take an answer out of force, and with it all that only it implied."""
+        self.doubted[pair] = self._answers[pair]
+        others = [said for said in self if said[0] != pair]
+        for table in (self._root, self._component, self._apart, self._must_links, self._answers):
+            table.clear()
+        for other, answer in others:
+            self.add(*other, answer)
+
+    def restore(self, pair: Pair) -> None:
+        """Bring a doubted answer back, unless it contradicts what has been said meanwhile."""
+        if self.relation(*pair) in (None, self.doubted[pair]):
+            self.add(*pair, self.doubted[pair])
+
+    def decisive(self) -> Iterator[tuple[Pair, Answer, tuple[list[int], list[int]]]]:
+        """Every answer without which the relation of two sides is unknown, and the sides, the smaller one first."""
+        apart: dict[tuple[int, int], list[Pair]] = {}
+        chords: list[Pair] = []  # same, but implied already when it was said
+        for pair, answer in self:
+            if answer is Answer.DIFFERENT:
+                a, b = sorted((self.component(pair.i), self.component(pair.j)))
+                apart.setdefault((a, b), []).append(pair)
+            elif pair.j not in self._must_links.get(pair.i, ()):
+                chords.append(pair)
+        for (a, b), pairs in apart.items():
+            if len(pairs) == 1:
+                sides = self._component.get(a, [a]), self._component.get(b, [b])
+                yield pairs[0], Answer.DIFFERENT, in_order(*sides)
+        for root, members in self._component.items():
+            for pair, beyond in self._branches(root):
+                if not any((i in beyond) != (j in beyond) for i, j in chords):
+                    yield pair, Answer.SAME, in_order(beyond, [i for i in members if i not in beyond])
+
+    def _branches(self, root: int) -> Iterator[tuple[Pair, dict[int, None]]]:
+        """Every must-link of a component, with the instances beyond it as seen from the root."""
+        parent, order = {root: root}, [root]
+        for here in order:
+            for there in self._must_links[here]:
+                if there not in parent:
+                    parent[there] = here
+                    order.append(there)
+        beyond: dict[int, dict[int, None]] = {}
+        for i in reversed(order[1:]):
+            branch = beyond.setdefault(i, {})
+            branch[i] = None
+            yield Pair(parent[i], i).ordered, branch
+            beyond.setdefault(parent[i], {}).update(branch)
 
     def _join(self, a: int, b: int) -> None:
         """Let the larger component take in the smaller one: each instance moves at most log2(n) times."""
@@ -165,3 +221,9 @@ class Constraints:
             steps.append((Pair(came_from[goal], goal).ordered, Answer.SAME))
             goal = came_from[goal]
         return tuple(reversed(steps))
+
+
+def in_order(a: Iterable[int], b: Iterable[int]) -> tuple[list[int], list[int]]:
+    """Two sets of instances, ascending, the smaller one first."""
+    small, large = sorted((sorted(a), sorted(b)), key=lambda side: (len(side), side))
+    return small, large

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from cobras.exceptions import InvalidDataError
 from cobras.types import Answer, Event, Pair
 
 
@@ -61,7 +62,8 @@ class Record:
     at : float
         When, in seconds since 1970.
     in_force : bool
-        False when it contradicts an answer that was revised; it is kept, but has no effect.
+        False when it contradicts an answer that was revised, or one to a second question about the same; it is
+        kept, but has no effect.
     """
 
     index: int
@@ -127,6 +129,12 @@ class History:
     undone: list[tuple[Entry, list[int]]] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     n_answers: int = 0
+
+    def check_rows(self, n: int) -> None:
+        """Raise if an entry names a row that a table of n rows does not have."""
+        rows = [i for e in self.entries for i in (e.pair or [i for i, _ in e.marked])]
+        if rows and not 0 <= min(rows) <= max(rows) < n:
+            raise InvalidDataError(f"The session names row {max(rows)}, but the data has {n} rows.")
 
     def apply(self, event: Event) -> None:
         """Take in one event; kinds that a later version may add change nothing."""

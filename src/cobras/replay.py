@@ -59,6 +59,15 @@ class Replay:
                 return False
         return True
 
+    def void(self, entries: Sequence[Entry]) -> set[int]:
+        """Places of the entries that are not in force: contradicted when they came, or doubted by the method."""
+        doubted = self.constraints.doubted
+        return self.contradicted.keys() | {
+            place
+            for place, entry in enumerate(entries)
+            if entry.pair is not None and doubted.get(entry.pair.ordered) is entry.answer
+        }
+
     def _is_answer_to_open_question(self, entry: Entry) -> bool:
         if self.step.pair is None or entry.pair is None or entry.pair.ordered != self.step.pair.ordered:
             return False
@@ -70,6 +79,7 @@ class Replay:
         if entry.pair is not None and entry.answer is not None:
             try:
                 self.constraints.add(*entry.pair, entry.answer)
+                self.constraints.volunteered.add(entry.pair.ordered)
             except InconsistentAnswersError as error:
                 self.contradicted[place] = error
             return

@@ -1,5 +1,7 @@
 """ADDER and its parts, against brute force."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,11 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from cobras import ADDER, Answer, Constraints, InvalidDataError, LabelOracle, Session, run
 from cobras.methods import landscape
-from cobras.methods.adder import join_likely
-from cobras.methods.beliefs import PREDICTORS, Known, believe
+from cobras.methods.beliefs import PREDICTORS, Known, believe, left_out
 from cobras.methods.diffusion import Diffusion, affinities
 from cobras.methods.landscape import Landscape
 from cobras.methods.likeness import Likeness
+from cobras.methods.scene import join_likely
 from cobras.spaces.euclidean import EuclideanSpace
 from cobras.spaces.series import SeriesSpace
 from tests.problems import problems
@@ -58,12 +60,12 @@ def test_affinities_are_symmetric_and_bounded(n, k, seed, twins):
 def test_a_point_left_out_is_predicted_from_the_others(land, name, seed):
     known, predictor = some_known(seed), PREDICTORS[name]
     M = known.membership
-    left_out = predictor.left_out(land, known, M)
+    found = left_out(predictor, predictor.influence(land, known.points), M)
     for x in range(len(M)):
         others = np.arange(len(M)) != x
         rest = Known(*(part[others] for part in known))
         alone = predictor(land, rest, M[others], known.points[[x]])
-        np.testing.assert_allclose(left_out[x], alone[0], atol=1e-4)
+        np.testing.assert_allclose(found[x], alone[0], atol=1e-4)
 
 
 def test_the_mixture_is_a_distribution_and_trusts_who_predicts_well(land):
@@ -176,13 +178,79 @@ def test_shapes_that_k_means_cannot_cut():
     assert (est.predict(moons) == est.labels_).mean() > 0.9
 
 
-def test_nearest_members_are_shown_and_never_an_implied_pair():
-    session = Session(X, "adder", random_state=0)
-    run(session, LabelOracle(y), until=lambda s: s.n_answers >= 40)
-    known = Constraints()
+@given(problems(methods=("adder",), unsure=False), st.integers(0, 9), st.booleans(), st.booleans())
+def test_a_complete_cluster_stays_and_is_never_asked_about(problem, n, one, pure_first):
+    session = problem.session()
+    problem.answer_all(session, n)
+    if pure_first:
+        session.mark(0, pure=True)
+        problem.answer_all(session, n)
+    kept = {tuple(c.members.tolist()) for c in session.partition.clusters[: 1 if one else None : 2]}
+    for members in kept:
+        before = session.labels_
+        session.mark(int(session.labels_[members[0]]), complete=True)
+        np.testing.assert_array_equal(session.labels_, before)
+    inside = set(chain.from_iterable(kept))
+    assert not any({i, j} & inside for i, j in problem.answer_all(session))
+    assert {tuple(c.members.tolist()) for c in session.partition.clusters} >= kept
+
+
+@given(problems(methods=("adder",), unsure=False), st.integers(0, 9))
+def test_a_pure_cluster_stays_together_and_no_further_member_is_asked_about(problem, n):
+    session = problem.session()
+    problem.answer_all(session, n)
+    kept = [c.members for c in session.partition.clusters[::2]]
+    for members in kept:
+        session.mark(int(session.labels_[members[0]]), pure=True)
+    for _ in range(30):
+        assert all(len(set(session.labels_[members].tolist())) == 1 for members in kept)
+        asked = problem.answer_all(session, 1)
+        assert not any({i, j} <= set(members.tolist()) for i, j in asked for members in kept)
+        if not asked:
+            break
+
+
+def test_a_promise_is_forgotten_when_it_is_taken_back():
+    plain, marked = (run(Session(X, "adder", random_state=0), LabelOracle(y), until=ten) for _ in range(2))
+    marked.mark(0, complete=True)
+    assert marked.ask() != plain.ask() or marked.marks == {0: "complete"}
+    marked.mark(0)
+    assert marked.marks == {}
+    for session in (plain, marked):
+        run(session, LabelOracle(y), until=lambda s: s.n_answers >= 20)
+    assert [r.pair for r in marked.history] == [r.pair for r in plain.history]
+
+
+def ten(session):
+    return session.n_answers >= 10
+
+
+def test_a_wrong_answer_is_found_and_not_in_force():
+    """One answer of many is wrong: it is asked again by another pair, which contradicts it."""
+    found = 0
+    for wrong in range(4, 12):
+        session = Session(X, "adder", random_state=0)
+        for at in range(70):
+            i, j = session.ask()
+            session.tell((y[i] == y[j]) != (at == wrong), (i, j))
+        void = [record.index for record in session.history if not record.in_force]
+        known = session._replayed.constraints
+        assert set(known.doubted) == {session.history[x].pair.ordered for x in void}
+        assert all(known.answered(*r.pair) is r.answer for r in session.history if r.in_force)
+        found += void == [wrong]
+        if void == [wrong]:
+            assert adjusted_rand_score(y, session.labels_) > 0.95
+    assert found >= 4
+
+
+def test_right_answers_cost_few_second_questions():
+    session = run(Session(X, "adder", random_state=0), LabelOracle(y), until=lambda s: s.n_answers >= 60)
+    known, again = Constraints(), 0
     for record in session.history:
-        assert known.relation(*record.pair) is None
+        again += known.relation(*record.pair) is not None
         known.add(*record.pair, record.answer)
+        assert record.in_force
+    assert again <= 3
 
 
 def test_bad_options_and_spaces_are_refused():

@@ -14,7 +14,7 @@ class ADDER(ActiveClusterer):
     ----------
     max_queries, random_state
         As in `COBRAS`, and so are the attributes.
-    n_parts, stop_belief, join, calm, predictors
+    n_parts, stop_belief, join, calm, doubt, predictors
         See `cobras.methods.adder.adder`.
     n_init, full_restarts, medoid
         See `cobras.spaces.euclidean.EuclideanSpace`.
@@ -39,6 +39,7 @@ class ADDER(ActiveClusterer):
         stop_belief: float = 0.05,
         join: float = 1 / 3,
         calm: float = 0.1,
+        doubt: float = 0.15,
         predictors: str = "all",
         n_init: int = 10,
         full_restarts: bool = False,
@@ -50,6 +51,7 @@ class ADDER(ActiveClusterer):
         self.stop_belief = stop_belief
         self.join = join
         self.calm = calm
+        self.doubt = doubt
         self.predictors = predictors
         self.n_init = n_init
         self.full_restarts = full_restarts

@@ -43,7 +43,7 @@ METHODS: dict[str, Method] = {
     "adder": adder,
 }
 
-HONOUR_MARKS = {cobras, cobra}
+HONOUR_MARKS = {cobras, cobra, adder}
 
 
 def find_method(method: str | Method) -> Method:

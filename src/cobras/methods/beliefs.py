@@ -39,8 +39,10 @@ class Known(NamedTuple):
 class Predictor(Protocol):
     """Predicts clusters from known points, whose membership is M."""
 
-    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
-        """How likely each cluster is for each known point, judging from the others."""
+    least: float  # no cluster is less likely than this, before all are divided by their sum
+
+    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
+        """How much each known point, left out itself, hears of each other one; the diagonal is zero."""
 
     def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """How likely each cluster is for the points `at`."""
@@ -51,12 +53,14 @@ class Diffused:
     """What is felt of each cluster."""
 
     relation: str
+    least = 0.0
 
-    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
-        """Without what a point feels of itself."""
-        among = land.block(self.relation, known.points, known.points)
+    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
+        """What a point feels of the others."""
+        among = land.block(self.relation, points, points).astype(np.float64)
         np.fill_diagonal(among, 0)
-        return shares(among @ M)
+        felt: FloatArray = among / np.maximum(among.sum(axis=1, keepdims=True), 1e-12)
+        return felt
 
     def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """What is felt at these points."""
@@ -66,18 +70,22 @@ class Diffused:
 class Nearest:
     """The cluster of the nearest known point."""
 
-    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
+    least = 0.0
+    sure = 0.9
+
+    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
         """The nearest but itself."""
-        among = land.block("distance", known.points, known.points)
+        among = land.block("distance", points, points)
         np.fill_diagonal(among, np.inf)
-        return self._of(M, among)
+        heard = np.zeros(among.shape)
+        if len(points) > 1:
+            heard[np.arange(len(points)), among.argmin(axis=1)] = self.sure
+        return heard
 
     def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """The nearest to these points."""
-        return self._of(M, land.block("distance", at, known.points))
-
-    def _of(self, M: FloatArray, distance: FloatArray) -> FloatArray:
-        likely: FloatArray = 0.9 * M[distance.argmin(axis=1)] + 0.1 / M.shape[1]
+        nearest = land.block("distance", at, known.points).argmin(axis=1)
+        likely: FloatArray = self.sure * M[nearest] + (1 - self.sure) / M.shape[1]
         return likely
 
 
@@ -90,22 +98,25 @@ class Ridge:
 
     penalty: float
     sharpness: float = 0  # of the Gaussian; 0 for the scalar product
+    least = LEAST
 
-    def left_out(self, land: Landscape, known: Known, M: FloatArray) -> FloatArray:
-        """A point's residual, had it been left out, follows from the inverse alone."""
-        inverse, weights = self._fit(land, known, M)
-        return shares(np.maximum(M - weights / np.diag(inverse)[:, None], LEAST))
+    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
+        """What regression would say at a point, had it been left out, follows from the inverse alone."""
+        inverse = self._inverse(land, points)
+        heard: FloatArray = -inverse / np.diag(inverse)[:, None]
+        np.fill_diagonal(heard, 0)
+        return heard
 
     def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
         """The regression at these points."""
-        _, weights = self._fit(land, known, M)
+        weights = self._inverse(land, known.points) @ (M - 1 / M.shape[1])
         kernel = self._kernel(land, at, known.points)
         return shares(np.maximum(kernel @ weights.astype(kernel.dtype) + 1 / M.shape[1], LEAST))
 
-    def _fit(self, land: Landscape, known: Known, M: FloatArray) -> tuple[FloatArray, FloatArray]:
-        kernel = self._kernel(land, known.points, known.points).astype(np.float64)
-        inverse = np.linalg.inv(kernel + self.penalty * np.eye(len(M)))
-        return inverse, inverse @ (M - 1 / M.shape[1])
+    def _inverse(self, land: Landscape, points: IndexArray) -> FloatArray:
+        kernel = self._kernel(land, points, points).astype(np.float64)
+        inverse: FloatArray = np.linalg.inv(kernel + self.penalty * np.eye(len(points)))
+        return inverse
 
     def _kernel(self, land: Landscape, at: IndexArray | slice, points: IndexArray) -> FloatArray:
         if not self.sharpness:
@@ -147,22 +158,43 @@ def chosen_predictors(names: str) -> tuple[str, ...]:
 def believe(land: Landscape, known: Known, at: IndexArray | slice, predictors: tuple[str, ...]) -> FloatArray:
     """How likely each cluster is for the points `at`: the mixture of all predictors."""
     M = known.membership
-    judges = known.answered & (M[known.answered].sum(axis=0)[known.clusters] > 1)
-    truth = np.arange(len(M)), known.clusters
-    evidence = np.zeros(len(predictors))
-    evidence[0] = HEADSTART
-    if judges.any():
-        for x, name in enumerate(predictors):
-            left_out = PREDICTORS[name].left_out(land, known, M)[truth][judges]
-            evidence[x] += np.log(np.maximum(left_out, LEAST)).sum()
-    trust = np.exp(evidence - evidence.max())
-    trust[trust < NEGLIGIBLE] = 0
+    trust, _ = trusted(land, known, predictors)
     mixture: FloatArray = sum(
         share * PREDICTORS[name](land, known, M, at)
-        for name, share in zip(predictors, trust / trust.sum(), strict=True)
+        for name, share in zip(predictors, trust, strict=True)
         if share
     )
     return mixture
+
+
+def heard(land: Landscape, known: Known, predictors: tuple[str, ...]) -> FloatArray:
+    """How much each known point, left out itself, hears of each other one: the mixture of all predictors."""
+    trust, influences = trusted(land, known, predictors)
+    mixture: FloatArray = sum(share * by for share, by in zip(trust, influences, strict=True) if share)
+    return mixture
+
+
+def trusted(
+    land: Landscape, known: Known, predictors: tuple[str, ...]
+) -> tuple[FloatArray, list[FloatArray]]:
+    """How far each predictor is trusted, and its influences among the known points."""
+    M = known.membership
+    judges = known.answered & (M[known.answered].sum(axis=0)[known.clusters] > 1)
+    influences = [PREDICTORS[name].influence(land, known.points) for name in predictors]
+    evidence = np.zeros(len(predictors))
+    evidence[0] = HEADSTART
+    for x, name in enumerate(predictors):
+        likely = left_out(PREDICTORS[name], influences[x], M)[np.arange(len(M)), known.clusters]
+        evidence[x] += np.log(np.maximum(likely[judges], LEAST)).sum()
+    trust = np.exp(evidence - evidence.max())
+    trust[trust < NEGLIGIBLE] = 0
+    return trust / trust.sum(), influences
+
+
+def left_out(predictor: Predictor, influence: FloatArray, M: FloatArray) -> FloatArray:
+    """How likely each cluster is for each known point, judging from the others."""
+    unheard = 1 - influence.sum(axis=1, keepdims=True)
+    return shares(np.maximum(influence @ M + unheard / M.shape[1], predictor.least))
 
 
 def entropy(p: FloatArray) -> FloatArray:

@@ -173,8 +173,8 @@ class Landscape:
         around: FloatArray = self._near.spread(self.weight * amount) / self._reach["near"]
         return around
 
-    def partition(self, clusters: IndexArray) -> Partition:
-        """The clustering in which every point is in its cluster."""
+    def partition(self, clusters: IndexArray, kept: Sequence[IndexArray] = ()) -> Partition:
+        """The clustering in which every point is in its cluster; what is kept are super-instances of their own."""
         if self._micro:
             groups: dict[int, list[SuperInstance]] = {}
             for s, cluster in zip(self._micro, clusters.tolist(), strict=True):
@@ -183,7 +183,9 @@ class Landscape:
         part = np.empty(self.n, dtype=np.int64)
         for number, s in enumerate(self.first):
             part[s.members] = number
-        pieces = self._space.partition(clusters * len(self.first) + part)
+        for number, points in enumerate(kept, start=len(self.first)):
+            part[points] = number
+        pieces = self._space.partition(clusters * (len(self.first) + len(kept)) + part)
         regions: dict[int, list[SuperInstance]] = {}
         for (s,) in pieces.groups:
             regions.setdefault(int(clusters[s.members[0]]), []).append(s)

@@ -1,0 +1,218 @@
+"""How long a person waits, from ten thousand to ten million rows.
+
+    python -m benchmarks.scale [--rows 10000 100000 1000000 10000000] [--quality] [--peer]
+
+Overlapping blobs, float32, 20 columns at every number of rows and 256 columns at a million. A *pass* is the median
+time of ``X @ w`` over the same data in the same process. Each line is a process of its own and holds the time to
+the first question (from the array to the pair), the 50th and 95th percentile and the longest time from an answer
+to the next question over 100 answers given at once, the 95th percentile when each answer comes after a second in
+which the next two answers are thought through, the largest memory above the data in bytes per row, and scikit-
+learn's ``KMeans(2)`` with one and with ten restarts. At the end the exponent b of time ~ rows^b.
+
+`--quality` compares the mean ARI at 25, 50 and 100 answers over ten seeds, at a million rows, with that of full
+passes and ten full restarts. `--peer` adds the CPU seconds that 100 answers take with cobras-ts, up to 10^5 rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from cobras import Session
+from cobras.ahead import branches
+from cobras.types import FloatArray, IndexArray
+
+N_ANSWERS = 100
+THINKING = 1.0  # seconds
+ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
+SEEDS = range(10)
+
+
+def overlapping(n: int, d: int, seed: int = 0) -> tuple[FloatArray, IndexArray]:
+    """Fifteen blobs in five classes that overlap; made block by block, so that nothing but the data is held."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(15, d)).astype(np.float32) * (3.6 / d**0.5)
+    blob = rng.integers(15, size=n, dtype=np.int8)
+    X = np.empty((n, d), np.float32)
+    for start in range(0, n, 2**16):
+        rows = slice(start, start + 2**16)
+        X[rows] = rng.standard_normal(X[rows].shape, dtype=np.float32) + centres[blob[rows]]
+    return X, blob % 5
+
+
+def seconds(work: Callable[[], object], repeats: int) -> float:
+    """The median time of some calls."""
+    took = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        took.append(time.perf_counter() - start)
+    return float(np.median(took))
+
+
+def answers(session: Session, y: IndexArray, thinking: float) -> FloatArray:
+    """The seconds from each answer to the next question."""
+    took: list[float] = []
+    while len(took) < N_ANSWERS and (pair := session.ask()) is not None:
+        if thinking:
+            think(session, thinking)
+        start = time.perf_counter()
+        session.tell(bool(y[pair.i] == y[pair.j]), pair)
+        session.ask()
+        took.append(time.perf_counter() - start)
+    return np.array(took)
+
+
+def think(session: Session, limit: float) -> None:
+    """Let a thread think through the next answers, for as long as a person looks at the question."""
+    stop = threading.Event()
+
+    def work() -> None:
+        for branch in branches(session):
+            if not stop.is_set():
+                branch()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(limit)
+    stop.set()
+
+
+def peak(reset: bool = False) -> int:
+    """The largest resident memory, in bytes, since the last reset."""
+    if reset:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
+
+
+def measure(n: int, d: int) -> dict[str, Any]:
+    """One line of the table."""
+    for small in (1_000, 40_000):  # compile what rows at once and rows in passes need
+        X, y = overlapping(small, d)
+        answers(Session(X, random_state=0), y, 0)
+    X, y = overlapping(n, d)
+    w = np.ones(d, np.float32)
+    one_pass = seconds(lambda: X @ w, 20)
+    before = peak(reset=True)
+    start = time.perf_counter()
+    session = Session(X, random_state=0)
+    session.ask()
+    found: dict[str, Any] = {"rows": n, "columns": d, "pass": one_pass, "first": time.perf_counter() - start}
+    at_once = answers(session, y, 0)
+    found["bytes_per_row"] = (peak() - before) / n
+    found |= dict(zip(("p50", "p95", "max"), np.percentile(at_once, [50, 95, 100]).tolist(), strict=True))
+    found["all"] = found["first"] + at_once.sum()
+    del session
+    thoughtful = answers(Session(X, random_state=0), y, THINKING)
+    found["p95_thinking"] = float(np.percentile(thoughtful, 95))
+    found["bytes_per_row_thinking"] = (peak() - before) / n
+    for n_init in (1, 10):
+        found[f"kmeans_{n_init}"] = seconds(partial(KMeans(2, n_init=n_init, random_state=0).fit, X), 1)
+    return found
+
+
+def quality(n: int) -> None:
+    """Print the mean ARI beside that of the exact algorithm."""
+    at = (25, 50, 100)
+    curves: dict[str, list[list[float]]] = {"in passes": [], "exact": []}
+    for seed in SEEDS:
+        X, y = overlapping(n, 20, seed)
+        some = np.random.default_rng(0).integers(n, size=100_000)
+        for name, found in curves.items():
+            session = Session(X, random_state=seed, full_restarts=name == "exact")
+            scores: list[float] = []
+            for n_answers in range(1, max(at) + 1):
+                pair = session.ask()
+                assert pair is not None
+                session.tell(bool(y[pair.i] == y[pair.j]), pair)
+                if n_answers in at:
+                    scores.append(adjusted_rand_score(y[some], session.labels_[some]))
+            found.append(scores)
+    results = {name: np.array(found) for name, found in curves.items()}
+    results["difference"] = results["in passes"] - results["exact"]
+    print(f"mean ARI at {n:,} rows, {len(SEEDS)} seeds   " + "".join(f"{a:>16}" for a in at))
+    for name, curve in results.items():
+        error = curve.std(axis=0, ddof=1) / len(SEEDS) ** 0.5
+        print(
+            f"{name:<36}"
+            + "".join(f"{m:>9.3f} ± {e:.3f}" for m, e in zip(curve.mean(axis=0), error, strict=True))
+        )
+
+
+def peers(rows: list[int]) -> None:
+    """Print the CPU seconds of 100 answers beside those of cobras-ts."""
+    from benchmarks.peer import run_cobras_ts
+
+    for n in rows:
+        X, y = overlapping(n, 20)
+        answers(Session(X, random_state=0), y, 0)
+        start = time.process_time()
+        answers(Session(X, random_state=0), y, 0)
+        ours = time.process_time() - start
+        theirs = run_cobras_ts(X.astype(np.float64), y.astype(np.int64), N_ANSWERS, n_init=10, seed=0).seconds
+        print(
+            f"{n:>10,} rows: cobras {ours:.2f} CPU s, cobras-ts {theirs:.1f}, {theirs / ours:.0f} times as many"
+        )
+
+
+def line(found: dict[str, Any]) -> str:
+    """One line of the table; times in passes."""
+    one = found["pass"]
+    kmeans = "".join(f"{found[key] / one:>9.0f}" for key in ("kmeans_1", "kmeans_10"))
+    return (
+        f"{found['rows']:>11,} x {found['columns']:<4}{1000 * one:>8.2f}{found['first']:>9.3f}"
+        + "".join(f"{found[key] / one:>8.2f}" for key in ("first", "p50", "p95", "max", "p95_thinking"))
+        + f"{found['bytes_per_row']:>8.1f}{found['bytes_per_row_thinking']:>9.1f}{kmeans}"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
+    parser.add_argument("--quality", action="store_true")
+    parser.add_argument("--peer", action="store_true")
+    parser.add_argument("--one", type=int, nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(*options.one)))
+        return
+    if options.quality:
+        quality(max(options.rows))
+        return
+    if options.peer:
+        peers([n for n in options.rows if n <= 100_000])
+        return
+    print(
+        f"{'':18}{'pass ms':>8}{'first s':>9}{'passes':>8}{'p50':>8}{'p95':>8}{'max':>8}{'p95 1s':>8}"
+        f"{'B/row':>8}{'B/row 1s':>9}{'KMeans':>9}{'x 10':>9}"
+    )
+    table = []
+    for n, d in [*((n, 20) for n in options.rows), *((n, 256) for n in options.rows if n == 1_000_000)]:
+        child = [sys.executable, "-m", "benchmarks.scale", "--one", str(n), str(d)]
+        found = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
+        print(line(found), flush=True)
+        table += [found] if d == 20 else []
+    if len(table) > 1:
+        grown = np.log(table[-1]["rows"] / table[0]["rows"])
+        for key, name in (("first", "time to the first question"), ("all", "time of 100 answers")):
+            print(f"{name} ~ rows^{np.log(table[-1][key] / table[0][key]) / grown:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""The best of several k-means runs on a sample: where the passes over many rows begin.
+
+Overlapping groups have many local optima, which differ little on a few rows and more on many. So every restart runs
+to its end on a quarter of the sample, and the best few go on with all of it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cobras.spaces.cores import on_all_cores
+from cobras.spaces.kernels import grid, lloyd, pack, seed, unframe
+from cobras.spaces.kmeans import MAX_ITER, TOLERANCE, Uniforms
+from cobras.types import FloatArray
+
+FINALISTS = 3
+
+
+def best_centers(sample: FloatArray, k: int, rng: Uniforms, n_init: int) -> FloatArray:
+    """The centers of at most k groups; fewer where the sample holds fewer different rows."""
+    shuffled = sample[np.argsort(rng.random((len(sample),)), kind="stable")]
+    rows, mass, frame, variance = pack(shuffled, *grid(len(sample)))
+    few = max(1, len(rows) // 4)
+    uniforms = rng.random((n_init, k, 2 + int(math.log(k))))
+    starts, n_found = seed(rows[:few], mass[:few], uniforms)
+    if n_found < k:
+        starts, n_found = seed(rows, mass, uniforms)
+    inertia = np.inf
+    if n_found == k:
+        tol = TOLERANCE * variance
+
+        def run(start: FloatArray, n_blocks: int) -> float:
+            return float(lloyd(rows[:n_blocks], mass[:n_blocks], start[None], MAX_ITER, tol)[1][0])
+
+        first = np.array(on_all_cores(lambda start: run(start, few), starts))
+        starts = starts[first.argsort(kind="stable")[:FINALISTS]]
+        final = np.array(on_all_cores(lambda start: run(start, len(rows)), starts))
+        starts, inertia = starts[final.argmin() :], float(final.min())
+    centers: FloatArray = unframe(starts[0, :n_found].copy(), inertia, frame, sample)[0]
+    return centers.astype(np.float64)
