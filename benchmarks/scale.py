@@ -1,25 +1,30 @@
 """How long a person waits, from ten thousand to ten million rows.
 
-    python -m benchmarks.scale [--rows 10000 100000 1000000 10000000] [--quality] [--peer]
+    python -m benchmarks.scale [--rows 10000 100000 1000000 10000000] [--quality] [--mapped] [--peer]
 
 Overlapping blobs, float32, 20 columns at every number of rows and 256 columns at a million. A *pass* is the median
 time of ``X @ w`` over the same data in the same process. Each line is a process of its own and holds the time to
 the first question (from the array to the pair), the 50th and 95th percentile and the longest time from an answer
 to the next question over 100 answers given at once, the 95th percentile when each answer comes after a second in
 which the next two answers are thought through, the largest memory above the data in bytes per row, and scikit-
-learn's ``KMeans(2)`` with one and with ten restarts. At the end the exponent b of time ~ rows^b.
+learn's ``KMeans(2)`` with one and with ten restarts. At the end the exponent b of time ~ rows^b, and a model of
+the cost, checked against the lines it was not made from.
 
 `--quality` compares the mean ARI at 25, 50 and 100 answers over ten seeds, at a million rows, with that of full
-passes and ten full restarts. `--peer` adds the CPU seconds that 100 answers take with cobras-ts, up to 10^5 rows.
+passes and ten full restarts. `--mapped` answers questions about a mapped file in a process whose data may take
+only seven eighths of its size. `--peer` adds the CPU seconds of 100 answers with cobras-ts, up to 10^5 rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
+import resource
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +36,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import Session
-from cobras.ahead import branches
+from cobras.ahead import Thinker
+from cobras.spaces.large import BLOCK
 from cobras.types import FloatArray, IndexArray
 
 N_ANSWERS = 100
@@ -41,15 +47,15 @@ SEEDS = range(10)
 
 
 def overlapping(n: int, d: int, seed: int = 0) -> tuple[FloatArray, IndexArray]:
-    """Fifteen blobs in five classes that overlap; made block by block, so that nothing but the data is held."""
+    """Eight blobs that overlap; made block by block, so that nothing but the data is held."""
     rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(15, d)).astype(np.float32) * (3.6 / d**0.5)
-    blob = rng.integers(15, size=n, dtype=np.int8)
+    centres = rng.normal(size=(8, d)).astype(np.float32) * (3.6 / d**0.5)
+    blob = rng.integers(8, size=n, dtype=np.int8)
     X = np.empty((n, d), np.float32)
     for start in range(0, n, 2**16):
         rows = slice(start, start + 2**16)
         X[rows] = rng.standard_normal(X[rows].shape, dtype=np.float32) + centres[blob[rows]]
-    return X, blob % 5
+    return X, blob
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:
@@ -65,29 +71,16 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
 def answers(session: Session, y: IndexArray, thinking: float) -> FloatArray:
     """The seconds from each answer to the next question."""
     took: list[float] = []
+    thinker = Thinker()
     while len(took) < N_ANSWERS and (pair := session.ask()) is not None:
         if thinking:
-            think(session, thinking)
+            thinker.begin(session)
+            thinker.finish(thinking)
         start = time.perf_counter()
         session.tell(bool(y[pair.i] == y[pair.j]), pair)
         session.ask()
         took.append(time.perf_counter() - start)
     return np.array(took)
-
-
-def think(session: Session, limit: float) -> None:
-    """Let a thread think through the next answers, for as long as a person looks at the question."""
-    stop = threading.Event()
-
-    def work() -> None:
-        for branch in branches(session):
-            if not stop.is_set():
-                branch()
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(limit)
-    stop.set()
 
 
 def peak(reset: bool = False) -> int:
@@ -152,6 +145,35 @@ def quality(n: int) -> None:
         )
 
 
+def mapped(n: int) -> None:
+    """Run 100 answers on a mapped file, in a process that may not hold so much data."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "X.npy")
+        X, y = overlapping(n, 20)
+        np.save(path, X)
+        np.save(Path(folder, "y.npy"), y)
+        limit = 7 * X.nbytes // 8
+        child = [sys.executable, "-m", "benchmarks.scale", "--within", str(limit), str(path)]
+        print(f"{X.nbytes / 1e6:,.0f} MB mapped, at most {limit / 1e6:,.0f} MB of data: ", end="", flush=True)
+        del X
+        print(subprocess.run(child, check=True, capture_output=True, text=True).stdout, end="")
+
+
+def within(limit: int, path: Path) -> None:
+    """What the process does that may not hold so much data."""
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    X, y = np.load(path, mmap_mode="r"), np.load(path.with_name("y.npy"))
+    try:
+        np.array(X)
+        refused = False
+    except MemoryError:
+        refused = True
+    session = Session(X, random_state=0)
+    took = answers(session, y, 0)
+    score = adjusted_rand_score(y[:100_000], session.labels_[:100_000])
+    print(f"a copy is refused: {refused}; {len(took)} answers in {took.sum():.2f} s, ARI {score:.3f}")
+
+
 def peers(rows: list[int]) -> None:
     """Print the CPU seconds of 100 answers beside those of cobras-ts."""
     from benchmarks.peer import run_cobras_ts
@@ -166,6 +188,28 @@ def peers(rows: list[int]) -> None:
         print(
             f"{n:>10,} rows: cobras {ours:.2f} CPU s, cobras-ts {theirs:.1f}, {theirs / ours:.0f} times as many"
         )
+
+
+def model(table: list[dict[str, Any]]) -> None:
+    """Print what a + b * numbers, from two of the measurements, says about the others and about larger data."""
+    at = {(found["rows"], found["columns"]): found["first"] for found in table}
+    small, large = (100_000, 20), (1_000_000, 20)
+    if not {small, large} <= at.keys():
+        return
+    each = (at[large] - at[small]) / (math.prod(large) - math.prod(small))
+    fixed = max(0.0, at[small] - each * math.prod(small))
+    print(f"\nfirst question = {1000 * fixed:.0f} ms + {1e9 * each:.2f} ns for each number")
+    for shape, took in at.items():
+        if shape not in (small, large):
+            said = fixed + each * math.prod(shape)
+            print(f"{shape[0]:>15,} x {shape[1]:<4} model {said:8.3f} s, measured {took:8.3f} s")
+    n_cores = os.cpu_count() or 1
+    print(f"{'':22}{'float32':>10}{'core seconds to the first question':>36}{'to the client per pass':>24}")
+    for power in range(4, 11):
+        n = 10**power
+        moved = -(-n // BLOCK) * 2 * (20 + 4) * 8  # two centers: sums, counts and a candidate of every block
+        work = n_cores * (fixed + each * 20 * n)
+        print(f"{n:>15,} x 20  {n * 80 / 1e9:>8.3f} GB{work:>36.2f}{moved / 1e6:>21.3f} MB")
 
 
 def line(found: dict[str, Any]) -> str:
@@ -187,10 +231,18 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--quality", action="store_true")
     parser.add_argument("--peer", action="store_true")
+    parser.add_argument("--mapped", action="store_true")
+    parser.add_argument("--within", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--one", type=int, nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(measure(*options.one)))
+        return
+    if options.within:
+        within(int(options.within[0]), Path(options.within[1]))
+        return
+    if options.mapped:
+        mapped(max(options.rows))
         return
     if options.quality:
         quality(max(options.rows))
@@ -207,11 +259,13 @@ def main() -> None:
         child = [sys.executable, "-m", "benchmarks.scale", "--one", str(n), str(d)]
         found = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
         print(line(found), flush=True)
-        table += [found] if d == 20 else []
-    if len(table) > 1:
-        grown = np.log(table[-1]["rows"] / table[0]["rows"])
+        table.append(found)
+    narrow = [found for found in table if found["columns"] == 20]
+    if len(narrow) > 1:
+        grown = np.log(narrow[-1]["rows"] / narrow[0]["rows"])
         for key, name in (("first", "time to the first question"), ("all", "time of 100 answers")):
-            print(f"{name} ~ rows^{np.log(table[-1][key] / table[0][key]) / grown:.2f}")
+            print(f"{name} ~ rows^{np.log(narrow[-1][key] / narrow[0][key]) / grown:.2f}")
+    model(table)
 
 
 if __name__ == "__main__":

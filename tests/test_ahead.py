@@ -1,4 +1,4 @@
-"""Thinking ahead changes nothing, and leaves nothing for the answer to split."""
+"""Thinking ahead changes nothing, and leaves nothing for the next two answers to split."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import Session
-from cobras.ahead import branches
+from cobras.ahead import Thinker, branches
 from cobras.spaces.euclidean import EuclideanSpace
 
 answers = st.lists(st.sampled_from([True, False, None, "undo", "revise", "mark", "constraint"]), max_size=25)
@@ -47,18 +47,54 @@ def test_a_session_that_thinks_ahead_is_one_that_does_not(seed: int, steps: list
 
 
 @given(seed=st.integers(0, 50), given_answers=st.lists(st.booleans(), max_size=20))
-def test_after_thinking_ahead_an_answer_needs_no_further_split(seed: int, given_answers: list[bool]) -> None:
+def test_after_thinking_ahead_two_answers_need_no_further_split(seed: int, given_answers: list[bool]) -> None:
     X = np.random.default_rng(seed).normal(size=(50, 2))
     session = Session(X, random_state=seed)
     assert isinstance(session.space, EuclideanSpace)
-    for answer in given_answers:
-        for think in branches(session):
-            think()
+    for n, answer in enumerate(given_answers):
+        if n % 2 == 0:  # enough for two answers
+            for think in branches(session):
+                think()
+            n_splits = len(session.space._splits)
         if (pair := session.ask()) is None:
             break
-        n_splits = len(session.space._splits)
         session.tell(answer, pair)
         assert len(session.space._splits) == n_splits
+
+
+def test_thoughts_come_breadth_first() -> None:
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    session = Session(X, random_state=3)
+    supposed = [tuple(think().step.pair or ()) for think in branches(session)]
+    for answers, found in zip(([1], [0], [1, 1], [1, 0], [0, 1], [0, 0]), supposed, strict=True):
+        real = Session(X, random_state=3)
+        for answer in answers:
+            real.tell(bool(answer), real.ask() or ())
+        assert tuple(real.ask() or ()) == found
+
+
+def test_a_thinker_stops_at_the_answer_and_goes_on_with_the_next_question() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    plain, ahead = Session(X, random_state=0), Session(X, random_state=0)
+    thinker = Thinker()
+    for k in range(40):
+        thinker.begin(ahead)
+        pair = plain.ask()
+        assert pair is not None
+        assert pair == ahead.ask()
+        plain.tell(k % 3 == 0, pair)
+        ahead.tell(k % 3 == 0, pair)
+    thinker.begin(ahead)
+    assert thinker.finish(wait=60)  # undisturbed, it thinks to the end
+    assert isinstance(ahead.space, EuclideanSpace)
+    n_splits = len(ahead.space._splits)
+    for answer in (True, False):
+        pair = ahead.ask()
+        assert pair is not None
+        ahead.tell(answer, pair)
+    assert len(ahead.space._splits) == n_splits
+    thinker.begin(ahead)
+    assert thinker.end(wait=30)
 
 
 def test_thinking_ahead_in_another_thread_while_answers_come() -> None:

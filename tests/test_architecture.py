@@ -22,12 +22,13 @@ ALLOWED = {
     "exceptions": {"types"},
     "constraints": BASE,
     "partition": BASE,
-    "spaces": BASE | {"partition"},
+    "spaces": BASE | {"inputs", "partition"},
     "clusterers": BASE | {"constraints", "inputs", "spaces"},
     "methods": BASE | {"clusterers", "constraints", "partition", "spaces"},
     "history": BASE,
+    "exports": BASE | {"data", "history"},
     "replay": BASE | {"constraints", "partition", "history", "methods"},
-    "progress": BASE | {"history"},
+    "progress": BASE | {"history", "partition"},
     "runner": BASE | {"session"},
     "inputs": BASE,
     "storage": BASE,
@@ -36,7 +37,7 @@ ALLOWED = {
     "session": BASE
     | {
         "constraints",
-        "data",
+        "exports",
         "history",
         "inputs",
         "methods",
@@ -51,7 +52,7 @@ ALLOWED = {
     "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session", "spaces"},
     "bench": BASE | {"data", "estimators", "methods", "spaces"},
     "cli": BASE
-    | {"bench", "data", "history", "oracles", "progress", "runner", "session", "spaces", "storage", "web"},
+    | {"ahead", "bench", "data", "history", "oracles", "progress", "runner", "session", "spaces", "storage", "web"},
     "web": BASE | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session"},
     "__main__": {"cli"},
 }

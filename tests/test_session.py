@@ -291,7 +291,7 @@ def test_a_pure_cluster_is_not_split_and_a_complete_one_not_asked_about():
     assert {tuple(s.members) for c in session.partition.clusters for s in c.super_instances} >= kept
 
 
-@pytest.mark.parametrize("method", ["cobras", "cobra"])
+@pytest.mark.parametrize("method", ["cobras", "cobra", "adder"])
 def test_a_mark_changes_no_label(method):
     for n in range(2, 14):
         session = run(

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from cobras.runner import run
     from cobras.session import Session
     from cobras.spaces import Space
+    from cobras.spaces.dask import DaskSpace
     from cobras.spaces.euclidean import EuclideanSpace
+    from cobras.spaces.series import SeriesSpace
     from cobras.types import Answer, Event, Pair
 
 _HOMES = {
@@ -54,7 +56,9 @@ _HOMES = {
     "runner": ["run"],
     "session": ["Session"],
     "spaces": ["Space"],
+    "spaces.dask": ["DaskSpace"],
     "spaces.euclidean": ["EuclideanSpace"],
+    "spaces.series": ["SeriesSpace"],
     "types": ["Answer", "Event", "Pair"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -71,6 +75,7 @@ __all__ = [
     "Cluster",
     "CobrasError",
     "Constraints",
+    "DaskSpace",
     "DataChangedError",
     "Dataset",
     "EuclideanSpace",
@@ -90,6 +95,7 @@ __all__ = [
     "Record",
     "RecordedOracle",
     "Revision",
+    "SeriesSpace",
     "Session",
     "SessionFileError",
     "Space",

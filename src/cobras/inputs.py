@@ -37,18 +37,31 @@ def as_matrix(X: Any) -> FloatArray:
         array = _numbers(X, array)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    if sentence := flaw(array):
+        raise InvalidDataError(sentence)
+    return np.ascontiguousarray(array)
+
+
+def flaw(array: FloatArray, first_row: int = 0) -> str | None:
+    """What keeps rows of floats, the first of which has this number, from being clustered; None if nothing does."""
     low, high = float(array.min()), float(array.max())
     if not np.isfinite(low + high):
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
             row, column = bad[0]
-            raise InvalidDataError(
-                f"X holds NaN or infinity, first at row {row}, column {column}. Fill or drop such rows."
+            return (
+                f"X holds NaN or infinity, first at row {first_row + row}, column {column}. "
+                "Fill or drop such rows."
             )
     limit = float(np.sqrt(np.finfo(array.dtype).max)) / (8 * array.shape[1])
     if max(-low, high) > limit:  # squared distances would overflow
-        raise InvalidDataError(f"X holds values beyond {limit:.0e}. Scale the columns first.")
-    return np.ascontiguousarray(array)
+        return f"X holds values beyond {limit:.0e}. Scale the columns first."
+    return None
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is an array or a data frame of dask, whose rows may lie on other machines."""
+    return type(X).__module__.partition(".")[0] == "dask"
 
 
 def _numbers(X: Any, array: np.ndarray[Any, Any]) -> FloatArray:

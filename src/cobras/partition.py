@@ -7,11 +7,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from cobras.exceptions import InvalidDataError
 from cobras.types import FloatArray, IndexArray, LabelArray
+
+AT_ONCE = 2**16  # instances that are labelled in one go: few are faster so, many take too much memory
 
 
 class NodeRandom:
@@ -53,6 +56,14 @@ class Members(Protocol):
 
     def found(self) -> IndexArray:
         """All of them, ascending."""
+
+
+@runtime_checkable
+class RemoteMembers(Members, Protocol):
+    """Instances that lie on other machines, which find the labels of a whole clustering at once."""
+
+    def labels(self, partition: Partition) -> LabelArray:
+        """The cluster number of every instance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,11 +166,29 @@ class Partition:
         """The number of clusters."""
         return len(self.groups)
 
+    def cluster(self, number: int) -> Cluster:
+        """One of them by its number, as a user gives it."""
+        if not isinstance(number, (int, np.integer)):
+            raise InvalidDataError(f"A cluster is given by its number, not by {number!r}.")
+        if not 0 <= number < self.n_clusters:
+            raise InvalidDataError(
+                f"There is no cluster {number}; there are {self.n_clusters}, counted from 0."
+            )
+        return self.clusters[number]
+
     @property
     def labels(self) -> LabelArray:
         """The cluster number of every instance; computed anew at each call, O(n)."""
-        parts = [(s.members, number) for number, c in enumerate(self.clusters) for s in c.super_instances]
-        sizes = [len(members) for members, _ in parts]
+        parts = [(s, number) for number, c in enumerate(self.clusters) for s in c.super_instances]
+        for s, _ in parts:
+            if not isinstance(s.holding, np.ndarray) and isinstance(s.holding, RemoteMembers):
+                return s.holding.labels(self)
+        sizes = [len(s) for s, _ in parts]
         labels = np.empty(sum(sizes), dtype=np.int32)
-        labels[np.concatenate([members for members, _ in parts])] = np.repeat([n for _, n in parts], sizes)
+        if len(labels) > AT_ONCE:
+            for s, number in parts:
+                labels[s.members] = number
+        else:
+            members = np.concatenate([s.members for s, _ in parts])
+            labels[members] = np.repeat([number for _, number in parts], sizes)
         return labels

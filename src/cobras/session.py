@@ -7,27 +7,27 @@ the split tree, so a replay repeats no k-means and asks the same questions.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
-import numpy as np
 
 from cobras.constraints import ConstraintPairs
 from cobras.exceptions import CobrasError, InvalidDataError, StaleQuestionError
-from cobras.history import Entry, History, Record, Revision, columns
-from cobras.inputs import as_matrix, as_seed, as_train_mask, check_options, check_plain
+from cobras.exports import is_folder, write_answers, write_labels
+from cobras.history import Entry, History, Record, Revision
+from cobras.inputs import as_seed, as_train_mask, check_options, check_plain
 from cobras.methods import HONOUR_MARKS, METHODS, Method, find_method, with_defaults
 from cobras.partition import Partition
-from cobras.progress import WINDOW, Progress, measure
+from cobras.progress import WINDOW, Homes, Progress, measure
 from cobras.replay import Replay
 from cobras.sessionfile import SessionFile, described
-from cobras.spaces import Space
+from cobras.spaces import RemoteSpace, Space
+from cobras.spaces.choose import as_rows, choose_space
 from cobras.types import Answer, Event, LabelArray, Pair
 
-SPACE_OPTIONS = {"n_init": 10, "full_restarts": False, "medoid": "nearest_to_centroid"}
+NEED_ROWS = set(METHODS.values()) - {METHODS["cobras"], METHODS["cobra"]}
 
 
 class Session:
@@ -35,8 +35,8 @@ class Session:
 
     Parameters
     ----------
-    X : array-like of shape (n, d), or a Space such as a `SeriesSpace`
-        The data, clustered as given.
+    X : array-like of shape (n, d), dask array or data frame, or a Space such as a `SeriesSpace`
+        The data, clustered as given; what dask holds stays where it is.
     method : str or callable
         "cobras", "cobra", "module:function" for a method of your own, or the function itself.
     random_state : int, optional
@@ -66,7 +66,7 @@ class Session:
     ) -> None:
         self._file: SessionFile | None = None
         self._history = History()
-        self._set_up(X, method, as_seed(random_state), train_indices, options)
+        self._set_up(as_rows(X), method, as_seed(random_state), train_indices, options)
 
     @classmethod
     def open(
@@ -88,11 +88,11 @@ class Session:
             raise InvalidDataError(
                 "A session file stores its method by name: 'cobras', 'cobra', or 'module:function' for your own."
             )
+        X = as_rows(X)
         if isinstance(X, Space):
             table, mask, made = described(X)
         else:
-            X = table = as_matrix(X)
-            mask, made = as_train_mask(train_indices, len(X)), {}
+            table, mask, made = X, as_train_mask(train_indices, len(X)), {}
         session = cls.__new__(cls)
         session._history = History()
         session._file = SessionFile(path, table)
@@ -109,7 +109,7 @@ class Session:
                 session._set_up(X, stored.pop("method"), stored.pop("random_state"), shown, stored)
             for event in session._file.events():
                 session._history.apply(event)
-            session._check_rows()
+            session._history.check_rows(session.space.n)
         except BaseException:
             session._file.give_up()
             raise
@@ -119,32 +119,20 @@ class Session:
         self, X: Any, method: str | Method, seed: int, train_indices: Any, options: dict[str, Any]
     ) -> None:
         function = find_method(method)
-        if isinstance(X, Space):
-            if train_indices is not None:
-                raise InvalidDataError("A space knows which rows may be shown: give them where it is made.")
-            self.space: Space = X
-            space_options = getattr(X, "parameters", {})
-        else:
-            from cobras.spaces.euclidean import EuclideanSpace
-
-            space_options = {name: options.get(name, default) for name, default in SPACE_OPTIONS.items()}
-            check_options(EuclideanSpace.__init__, space_options)
-            X = as_matrix(X)
-            self.space = EuclideanSpace(X, as_train_mask(train_indices, len(X)), **space_options)
+        self.space, space_options = choose_space(X, train_indices, options)
+        if isinstance(self.space, RemoteSpace) and function in NEED_ROWS:
+            raise InvalidDataError(
+                f"{method} needs all rows in memory. On a cluster use cobras or cobra, or compute() X first."
+            )
         method_options = with_defaults(function, {k: v for k, v in options.items() if k not in space_options})
         check_options(function, method_options)
         self.parameters = {"method": method, "random_state": seed, **space_options, **method_options}
-        self._start = partial(_start, function, self.space, seed, method_options)
+        space = self.space
+        self._start = lambda constraints: function(space, constraints, seed, **method_options)
         self._state: Replay | None = None
         self._labels: tuple[Partition, LabelArray] | None = None
+        self._homes = Homes()
         self._notes: dict[str, Any] = {}
-
-    def _check_rows(self) -> None:
-        rows = [i for e in self._history.entries for i in (e.pair or [i for i, _ in e.marked])]
-        if rows and not 0 <= min(rows) <= max(rows) < self.space.n:
-            raise InvalidDataError(
-                f"The session names row {max(rows)}, but the data has {self.space.n} rows."
-            )
 
     # -- asking and telling ----------------------------------------------------------------------------------------
 
@@ -186,16 +174,17 @@ class Session:
         """Promise that a cluster is pure (do not split it) or complete (do not touch it); neither takes it back."""
         method = find_method(self.parameters["method"])
         if method in METHODS.values() and method not in HONOUR_MARKS:
-            raise InvalidDataError(f"{self.parameters['method']} knows no marks; only cobras and cobra do.")
-        marked = [s.mark for s in self._cluster(cluster).super_instances]
+            raise InvalidDataError(f"{self.parameters['method']} knows no marks; adder, cobras and cobra do.")
+        marked = [s.mark for s in self.partition.cluster(cluster).super_instances]
         body = {"super_instances": marked, "pure": bool(pure), "complete": bool(complete)}
         self._add(Event("mark", body))
 
     def name(self, cluster: int, text: str) -> None:
         """Name a cluster; the name stays with its representative when numbers change. Empty text removes it."""
-        body = {"representative": self._cluster(cluster).representatives[0], "text": text.strip()}
-        for old in [r for r in self._history.names if self.labels_[r] == cluster]:
-            self._record(Event("name", {"representative": old, "text": ""}))
+        body = {"representative": self.partition.cluster(cluster).representatives[0], "text": text.strip()}
+        for old, number in self.clusters_of(self._history.names).items():
+            if number == cluster:
+                self._record(Event("name", {"representative": old, "text": ""}))
         self._record(Event("name", body))
 
     # -- changing one's mind ---------------------------------------------------------------------------------------
@@ -225,6 +214,7 @@ class Session:
                 f"There is no answer {index}; the history holds {len(places)}, counted from 0."
             )
         before = self._replayed
+        void = before.void(self._history.entries)
         event = Event("revise", {"at": places[index], "answer": int(answer)})
         history = deepcopy(self._history)
         history.apply(event)
@@ -233,7 +223,7 @@ class Session:
             raise after.contradicted[places[index]]
         self._record(event)
         self._state = after
-        lost = after.contradicted.keys() - before.contradicted.keys()
+        lost = after.void(history.entries) - void
         unasked = after.unasked - before.unasked - lost
         records = list(zip(places, self.history, strict=True))
         return Revision(
@@ -241,10 +231,21 @@ class Session:
             tuple(record for place, record in records if place in unasked),
         )
 
-    def supposing(self, answer: Answer) -> Callable[[], Replay]:
-        """A replay in which the open question has got this answer; it changes nothing and may run in any thread."""
-        entries = [*self._history.entries, Entry("answer", self.ask(), answer)]
-        return partial(Replay, self._start, replace(self._history, entries=entries))
+    def supposing(self, *answers: Answer) -> Callable[[], Replay]:
+        """A replay in which the open question, and those after it, have got these answers.
+
+        It changes nothing and may run in any thread.
+        """
+        history = replace(self._history, entries=list(self._history.entries))
+
+        def replayed() -> Replay:
+            replay = Replay(self._start, history)
+            for answer in answers:
+                if replay.step.pair is not None:
+                    replay.feed([Entry("answer", replay.step.pair, answer)])
+            return replay
+
+        return replayed
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
@@ -273,6 +274,13 @@ class Session:
             self._labels = partition, labels
         return self._labels[1]
 
+    def clusters_of(self, rows: Iterable[int]) -> dict[int, int]:
+        """The cluster numbers of some rows, without those of all others."""
+        rows = list(dict.fromkeys(rows))
+        if rows and isinstance(self.space, RemoteSpace):
+            return dict(zip(rows, self.space.labels_of(self.partition, rows), strict=True))
+        return self._homes.of(self.partition, rows)
+
     def labels_at(self, n_answers: int) -> LabelArray:
         """The labels one had, or would have had, after so many answers."""
         partitions = self._replayed.partitions
@@ -293,7 +301,7 @@ class Session:
     @property
     def history(self) -> tuple[Record, ...]:
         """All answers and volunteered constraints, in order."""
-        return self._history.records(void=self._replayed.contradicted)
+        return self._history.records(void=self._replayed.void(self._history.entries))
 
     @property
     def set_aside(self) -> tuple[Pair, ...]:
@@ -303,14 +311,15 @@ class Session:
     @property
     def names(self) -> dict[int, str]:
         """The names of clusters, by cluster number."""
-        return {int(self.labels_[r]): text for r, text in self._history.names.items()}
+        names = self._history.names
+        return {number: names[r] for r, number in self.clusters_of(names).items()}
 
     @property
     def marks(self) -> dict[int, str]:
         """Which clusters were promised to be "pure" or "complete", by cluster number."""
-        constraints = self._replayed.constraints
-        marks = {int(self.labels_[i]): "pure" for i, _ in sorted(constraints.pure)}
-        return marks | {int(self.labels_[i]): "complete" for i, _ in sorted(constraints.complete)}
+        kinds = {"pure": self._replayed.constraints.pure, "complete": self._replayed.constraints.complete}
+        number = self.clusters_of([i for marked in kinds.values() for i, _ in marked])
+        return {number[i]: kind for kind, marked in kinds.items() for i, _ in sorted(marked)}
 
     def constraints(self) -> ConstraintPairs:
         """What was answered, as must-links and cannot-links; unsure answers are neither."""
@@ -320,26 +329,26 @@ class Session:
     def progress(self) -> Progress:
         """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
         partitions = self._replayed.partitions
-        before = partitions[-1 - WINDOW].labels if len(partitions) > WINDOW else None
-        return measure(self.history, self.labels_, before, len(self.set_aside), exhausted=self.ask() is None)
+        before = partitions[-1 - WINDOW] if len(partitions) > WINDOW else None
+        history, exhausted = self.history, self.ask() is None
+        clusters = self.clusters_of(row for record in history for row in record.pair)
+        return measure(history, clusters, self.partition, before, len(self.set_aside), exhausted)
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
     def export(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
-        """Write id, cluster and, where given, cluster_name of every row as CSV, Parquet or JSON, by suffix."""
-        from cobras.data.writers import write_table
+        """Write id, cluster and, where given, cluster_name of every row as CSV, Parquet or JSON, by suffix.
 
-        labels, names = self.labels_, self.names
-        table: dict[str, Any] = {"id": range(len(labels)) if ids is None else ids, "cluster": labels}
-        if names:
-            table["cluster_name"] = [names.get(label, "") for label in labels.tolist()]
-        write_table(table, path)
+        On a cluster a folder, without suffix or with a slash at its end, is written by the workers as Parquet.
+        """
+        if isinstance(self.space, RemoteSpace) and is_folder(path, ids):
+            self.space.export_labels(path, self.partition, self.names)
+        else:
+            write_labels(path, self.labels_, self.names, ids)
 
     def export_answers(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
         """Write all answers and constraints as CSV, Parquet or JSON, by suffix."""
-        from cobras.data.writers import write_table
-
-        write_table(columns(self.history, ids), path)
+        write_answers(path, self.history, ids)
 
     def set_note(self, **values: Any) -> None:
         """Keep JSON values with the session, such as where its data came from."""
@@ -378,22 +387,13 @@ class Session:
         return self._state
 
     def _add(self, event: Event) -> None:
+        replay = self._replayed
         self._record(event)
-        self._replayed.feed(self._history.entries[-1:])
+        self._state = None  # if the method fails, say for want of workers, the next call replays all
+        replay.feed(self._history.entries[-1:])
+        self._state = replay
 
     def _record(self, event: Event) -> None:
         if self._file is not None:
             self._file.append(event)
         self._history.apply(event)
-
-    def _cluster(self, number: int) -> Any:
-        clusters, n = self.partition.clusters, self.partition.n_clusters
-        if not isinstance(number, (int, np.integer)):
-            raise InvalidDataError(f"A cluster is given by its number, not by {number!r}.")
-        if not 0 <= number < n:
-            raise InvalidDataError(f"There is no cluster {number}; there are {n}, counted from 0.")
-        return clusters[number]
-
-
-def _start(function: Method, space: Space, seed: int, options: dict[str, Any], constraints: Any) -> Any:
-    return function(space, constraints, seed, **options)

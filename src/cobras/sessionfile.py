@@ -2,7 +2,7 @@
 
 Reading all rows to fingerprint them costs more than the first question, so it happens in a thread while the person
 looks at that question; shape, type and a sample of rows are compared at once, and the rest before the first new
-answer is written.
+answer is written. Rows on a cluster would have to travel for that: of these only the sample is compared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def described(space: object) -> tuple[FloatArray, BoolArray | None, dict[str, An
             f"A session file cannot be tied to a {type(space).__name__}: it needs the attributes table, train and "
             "parameters. Use Session(...) without a file, or give a table."
         )
-    shown = np.ones(space.n, dtype=bool) if space.train is None else space.train
+    shown = np.broadcast_to(np.True_, space.n) if space.train is None else space.train
     return space.table, shown, space.parameters
 
 
@@ -61,7 +61,7 @@ class SessionFile:
         self._journal.set_meta(
             parameters=parameters,
             quick_fingerprint=quick_fingerprint(self._X),
-            train=b"" if train is None else np.packbits(train).tobytes(),
+            train=b"" if train is None or train.all() else np.packbits(train).tobytes(),
         )
         self._fingerprint_in_background()
 
@@ -88,7 +88,7 @@ class SessionFile:
                 )
         packed = self._journal.get_meta("train") or b""
         kept = np.unpackbits(np.frombuffer(packed, np.uint8), count=n).astype(bool) if packed else None
-        if train is not None and not np.array_equal(train, np.ones(n, bool) if kept is None else kept):
+        if train is not None and not (train.all() if kept is None else np.array_equal(train, kept)):
             raise DataChangedError(
                 f"{name} was made with other train_indices. Leave them out, or use another file."
             )
@@ -134,6 +134,10 @@ class SessionFile:
         self._journal.close()
 
     def _fingerprint_in_background(self) -> None:
+        if not isinstance(self._X, np.ndarray):
+            self._expected = None
+            return
+
         def work() -> None:
             self._found = fingerprint(self._X)
             if self._expected is None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cobras.data import read_dataset, read_features, read_recipe
 from cobras.data.delimited import read_delimited
-from cobras.data.encoding import CATEGORY, encode, fit_category
+from cobras.data.encoding import CATEGORY, counted, encode, fit_category
 from cobras.exceptions import InvalidDataError
 
 PEOPLE = pl.DataFrame(
@@ -173,7 +173,7 @@ def test_a_large_file_is_read_as_a_small_one(
 )
 def test_categories_are_one_hot(words: list[str | None], at_most: int) -> None:
     frame = pl.DataFrame({"w": pl.Series(words, dtype=pl.String)})
-    recipe = fit_category("w", frame["w"], at_most)
+    recipe = fit_category("w", counted(frame["w"]), at_most)
     X = encode(frame, [recipe])
     counts = {word: words.count(word) for word in words if word is not None}
     assert len(recipe["values"]) == min(at_most, len(counts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobras.cli.cluster import connected
 from cobras.cli.options import (
     DataOptions,
     DataPath,
@@ -21,6 +23,7 @@ from cobras.cli.options import (
     Kind,
     Label,
     MethodName,
+    Scheduler,
     Seed,
     SessionPath,
     Settings,
@@ -51,6 +54,7 @@ def ask(
     seed: Seed = None,
     max_queries: Annotated[int | None, typer.Option(metavar="N", help="Stop after so many answers.")] = None,
     settings: Settings = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Cluster a table, texts, images or series by answering same-or-different questions.
 
@@ -65,10 +69,12 @@ def ask(
     def load() -> Dataset:
         from cobras.cli.source import load_data
 
-        return load_data(path, file, given)
+        return load_data(path, file, given, scheduler)
 
     data = None if is_session(path) else path
-    converse(load, file, data, max_queries, method=method, random_state=seed, **method_options(settings))
+    options = {"method": method, "random_state": seed, **method_options(settings)}
+    with connected(scheduler):
+        converse(load, file, data, max_queries, **options)
 
 
 def converse(
@@ -96,7 +102,9 @@ def converse(
             opening = f"Resumed: {counted(session.n_answers, 'answer')} in {near(file)}."
         else:
             opening = "\n".join([*dataset.notes, f"Answers are saved in {near(file)}."])
-        AskLoop(dataset, session, console, open_keys(), file, max_queries).run(opening)
+        quiet = AskLoop(dataset, session, console, open_keys(), file, max_queries).run(opening)
+    if not quiet:  # threads at work do not survive the interpreter's own way to end; every answer is on disk
+        os._exit(0)
 
 
 def warm_up() -> None:
@@ -104,8 +112,9 @@ def warm_up() -> None:
     import numpy as np
 
     from cobras.session import Session
+    from cobras.spaces.large import LARGE
 
-    rows = np.random.default_rng(0).random((5_000, 2))
+    rows = np.random.default_rng(0).random((LARGE + 1, 2))  # large sets need kernels of their own
     Session(rows, random_state=0).ask()
 
 

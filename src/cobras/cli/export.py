@@ -9,6 +9,9 @@ from typing import Annotated
 
 import typer
 
+from cobras.cli.cluster import connected
+from cobras.cli.options import Scheduler
+
 EXAMPLE = "Example: cobras export flowers.cobras --out flowers-clusters.csv --answers answers.json"
 
 
@@ -28,18 +31,32 @@ def export(
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the answers, with your own ids, likewise.")
     ] = None,
+    scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Write the table with a column `cluster`.
 
-    Without --out, --answers and --json the table goes to standard output as CSV.
+    Without --out, --answers and --json the table goes to standard output as CSV. With --scheduler, --out may be a
+    folder: the workers write the number and the cluster of each row there, as Parquet.
     """
+    with connected(scheduler):
+        write(session, data, out, answers, scheduler, as_json)
+
+
+def write(
+    session: Path,
+    data: Path | None,
+    out: Path | None,
+    answers: Path | None,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
+    """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
-    from cobras.data import export_labels
-    from cobras.data.export import with_clusters
+    from cobras.data.export import clusters_in_batches, export_dataset, with_clusters
     from cobras.exceptions import InvalidDataError
 
-    dataset = load_for_session(session, data)
+    dataset = load_for_session(session, data, scheduler)
     with open_session(dataset, session) as opened:
         opened.verify()
         sources = [session, *(Path(p) for p in (data, opened.get_note("data")) if p is not None)]
@@ -48,9 +65,13 @@ def export(
                 p.exists() and p.samefile(target) for p in sources if target.exists()
             ):
                 raise InvalidDataError(f"{target} is what the clusters are made from. Write to another file.")
-        labels, names, ids = opened.labels_, opened.names, dataset.ids.tolist()
+        if dataset.is_remote and out is not None and not out.suffix:
+            opened.export(f"{out}/")
+            print(f"Wrote {out}.", file=sys.stderr)
+            return
+        labels, names, ids = opened.labels_, opened.names, dataset.names
         if out is not None:
-            export_labels(dataset.frame, labels, names, out)
+            export_dataset(dataset, labels, names, out)
         if answers is not None:
             opened.export_answers(answers, ids=ids)
         said = [
@@ -63,7 +84,7 @@ def export(
             "n": len(ids),
             "n_answers": sum(record["kind"] == "answer" for record in said),
             "n_clusters": int(labels.max()) + 1,
-            "ids": ids,
+            "ids": list(ids),
             "labels": labels.tolist(),
             "names": {str(number): text for number, text in names.items()},
             "answers": said,
@@ -71,7 +92,12 @@ def export(
         print(json.dumps(report, default=str))
     elif out is None and answers is None:
         sys.stdout.flush()
-        sys.stdout.buffer.write(with_clusters(dataset.frame, labels, names).write_csv().encode())
+        if dataset.large is None:
+            frames = iter([with_clusters(dataset.frame, labels, names)])
+        else:
+            frames = clusters_in_batches(dataset.large, labels, names)
+        for number, frame in enumerate(frames):
+            sys.stdout.buffer.write(frame.write_csv(include_header=number == 0).encode())
         sys.stdout.buffer.flush()
     else:
         for written in (out, answers):

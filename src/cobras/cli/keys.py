@@ -102,6 +102,7 @@ else:
             self._fd = sys.stdin.fileno()
             self._before: list[Any] = []
             self._continued = False
+            self._size = _window(self._fd)
 
         def __enter__(self) -> Self:
             self._before = termios.tcgetattr(self._fd)
@@ -117,11 +118,13 @@ else:
 
         def read(self) -> str:
             """The next key press."""
-            size = _window(self._fd)
             # A signal does not end select (PEP 475), so it looks up four times a second.
             while not self._waiting(0.25):
-                if self._continued or _window(self._fd) != size:
-                    self._continued = False
+                size = _window(self._fd)
+                if (
+                    self._continued or size != self._size
+                ):  # since the key before, hence since the screen was drawn
+                    self._continued, self._size = False, size
                     return REDRAW
             key = self._byte()
             if key == "\x1b":

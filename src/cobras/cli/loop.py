@@ -1,7 +1,8 @@
 """The conversation: a question, a key, the answer on disk, the next question.
 
 `ask` and `demo` share it. Nothing is kept here that the session does not have on disk already, so it may end at
-any moment: by a key, at the end of a pipe, by Ctrl-C, by a closed terminal or by a kill.
+any moment: by a key, at the end of a pipe, by Ctrl-C, by a closed terminal or by a kill. While a person looks at a
+pair, what the next two answers will need is computed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from cobras.ahead import Thinker
 from cobras.cli.cards import render_pair
 from cobras.cli.glyphs import glyphs_for
 from cobras.cli.keys import END, REDRAW, Keys
@@ -86,15 +88,20 @@ class AskLoop:
         self.glyphs = glyphs_for(console.encoding)
         self.redraws = keys.live and console.is_terminal
         self.progress: Progress | None = None
+        self.thinker = Thinker()
 
-    def run(self, opening: str) -> None:
-        """Talk; the last line says where everything is, however the talk ends."""
+    def run(self, opening: str) -> bool:
+        """Talk; the last line says where everything is, however the talk ends.
+
+        False if something is still being computed in the end: the program is then to end without waiting for it.
+        """
         with _hangups(), self.keys:
             try:
                 self._talk(Text(opening))
             finally:
                 with contextlib.suppress(OSError):  # the terminal may be gone
                     self._farewell()
+        return self.thinker.end(wait=1)
 
     def _talk(self, message: RenderableType) -> None:
         first = True
@@ -103,6 +110,8 @@ class AskLoop:
             self.progress = self.session.progress
             self._draw(message, pair, clear=self.redraws and not first)
             first = False
+            if self.keys.live and pair is not None:
+                self.thinker.begin(self.session)
             key = self.keys.read()
             if key in (END, "q", "Q"):
                 return

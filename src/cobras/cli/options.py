@@ -11,8 +11,8 @@ DataPath = Annotated[
     Path,
     typer.Argument(
         metavar="PATH",
-        help="A table (.csv, .tsv, .parquet, .jsonl, .xlsx, .arrow, .npy, .npz), a folder of images or texts, "
-        "time series (.ts, or a table with --kind series), or a session file.",
+        help="A table (.csv, .tsv, .parquet, .jsonl, .xlsx, .arrow, .npy, .npz), a folder of Parquet, images or "
+        "texts, time series (.ts, or a table with --kind series), or a session file.",
     ),
 ]
 SessionPath = Annotated[
@@ -42,6 +42,14 @@ Features = Annotated[
         metavar="NAME",
         help="How to compare: efficientnet or pixels for images, lsi or sentences for texts, dtw, kshape or points "
         "for series. [default: the first that is installed]",
+    ),
+]
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let a dask cluster read and split Parquet files: tcp://host:8786, or local for this machine.",
     ),
 ]
 
@@ -96,12 +104,22 @@ def session_file(path: Path, session: Path | None) -> Path:
     --------
     >>> print(session_file(Path("my/flowers.csv"), None))
     my/flowers.cobras
+    >>> print(session_file(Path("s3://bucket/flowers/*.parquet"), None))
+    flowers.cobras
     """
     if is_session(path):
         return path
     if session is not None:
         return session
-    if path.is_dir():
-        named = path if path.name not in ("", "..") else path.resolve()
+    signs = ("*", "?", "[")
+    plain = path
+    while (
+        any(sign in plain.name for sign in signs) and not plain.exists()
+    ):  # many files: the folder they are in
+        plain = plain.parent
+    if ":" in path.parts[0] and not path.exists():  # an address
+        return Path(f"{plain.stem or 'data'}.cobras")
+    if plain.is_dir():
+        named = plain if plain.name not in ("", "..") else plain.resolve()
         return named.with_name(f"{named.name or 'data'}.cobras")
-    return path.with_suffix(".cobras")
+    return plain.with_suffix(".cobras")

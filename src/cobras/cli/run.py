@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobras.cli.ask import check_budget, method_options
+from cobras.cli.cluster import connected
 from cobras.cli.options import (
     DataOptions,
     DataPath,
@@ -22,6 +23,7 @@ from cobras.cli.options import (
     Id,
     ImageColumn,
     Kind,
+    Scheduler,
     Settings,
     TextColumn,
     Vectors,
@@ -53,25 +55,40 @@ def run(
     session: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the session in this file.")
     ] = None,
+    scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Simulate: answer from a column of known classes.
 
     Prints the adjusted Rand index (ARI) per number of queries: 1 is the true clustering, 0 is chance.
     """
-    from cobras.cli.source import keep_source, open_session, showing_progress
-    from cobras.data import read_dataset
+    check_budget(max_queries)
+    options = {"method": method, "random_state": seed, **method_options(settings)}
+    given = DataOptions(label, id, drop, kind, text, image, vectors, features)
+    with connected(scheduler):
+        simulate(path, given, scheduler, max_queries, session, as_json, options)
+
+
+def simulate(
+    path: Path,
+    given: DataOptions,
+    scheduler: str | None,
+    max_queries: int,
+    session: Path | None,
+    as_json: bool,
+    options: dict[str, Any],
+) -> None:
+    """Answer from the column of known classes, and print how it went."""
+    from cobras.cli.source import keep_source, open_session, read_source, showing_progress
     from cobras.oracles import LabelOracle
     from cobras.runner import run as answer
 
-    check_budget(max_queries)
-    options = method_options(settings)
-    given = DataOptions(label, id, drop, kind, text, image, vectors, features).given()
+    label = str(given.label)
     with showing_progress() as progress:
-        dataset = read_dataset(path, **given, progress=progress)  # type: ignore[arg-type]
+        dataset = read_source(path, given, scheduler, progress)
     truth = _truth(dataset, label)
     begin = time.perf_counter()
-    opened = open_session(dataset, session, method=method, random_state=seed, **options)
+    opened = open_session(dataset, session, **options)
     if session is not None:
         keep_source(opened, dataset, path)
     with opened, _progress(max_queries) as full:
@@ -80,31 +97,30 @@ def run(
         n = min(opened.n_answers, max_queries)  # a resumed session may hold more
         labels = opened.labels_at(n)
         report = {
-            "method": method,
-            "seed": seed,
+            "method": options["method"],
+            "seed": options["random_state"],
             "n": len(dataset),
             "n_queries": n,
             "n_clusters": int(labels.max()) + 1,
             "ari": ari_per_query(opened, truth)[: n + 1],
             "seconds": round(seconds, 6),
-            "labels": labels.tolist(),
         }
     if as_json:
-        print(json.dumps(report))
+        print(json.dumps({**report, "labels": labels.tolist()}))
     else:
         _print(dataset, report)
 
 
 def ari_per_query(session: Session, truth: Any) -> list[float]:
     """The adjusted Rand index after 0, 1, 2, ... answers; computed anew only where the clustering changed."""
-    from sklearn.metrics import adjusted_rand_score
+    from cobras.bench.rand import adjusted_rand
 
     scores: list[float] = []
     before = None
     for partition in session.partitions:
         labels = partition.labels
         same = before is not None and (labels == before).all()
-        scores.append(scores[-1] if same else float(adjusted_rand_score(truth, labels)))
+        scores.append(scores[-1] if same else float(adjusted_rand(truth, labels)))
         before = labels
     return scores
 
@@ -112,15 +128,23 @@ def ari_per_query(session: Session, truth: Any) -> list[float]:
 def _truth(dataset: Dataset, label: str) -> Any:
     import numpy as np
 
-    from cobras.exceptions import InvalidDataError
-
+    if dataset.large is not None:
+        codes, gaps = dataset.large.codes(label)
+        _check_gaps(label, gaps)
+        return codes
     column = dataset.frame[label]
     gaps = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
-    if gaps:
-        raise InvalidDataError(
-            f"Column {label!r} has {gaps} empty cells, but every row needs its class to simulate."
-        )
+    _check_gaps(label, gaps)
     return np.unique(column.cast(str).to_numpy(), return_inverse=True)[1]
+
+
+def _check_gaps(label: str, n_gaps: int) -> None:
+    from cobras.exceptions import InvalidDataError
+
+    if n_gaps:
+        raise InvalidDataError(
+            f"Column {label!r} has {n_gaps} empty cells, but every row needs its class to simulate."
+        )
 
 
 @contextmanager

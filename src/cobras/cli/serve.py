@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobras.cli.ask import check_session, method_options
+from cobras.cli.cluster import connected
 from cobras.cli.options import (
     DataOptions,
     DataPath,
@@ -24,6 +25,7 @@ from cobras.cli.options import (
     Kind,
     Label,
     MethodName,
+    Scheduler,
     Seed,
     SessionPath,
     Settings,
@@ -61,6 +63,7 @@ def serve(
     method: MethodName = None,
     seed: Seed = None,
     settings: Settings = None,
+    scheduler: Scheduler = None,
     host: Host = "127.0.0.1",
     port: Port = None,
     no_browser: NoBrowser = False,
@@ -88,9 +91,10 @@ def serve(
     def load() -> Dataset:
         from cobras.cli.source import load_data
 
-        return load_data(path, file, given)
+        return load_data(path, file, given, scheduler)
 
-    show(load, file, None if is_session(path) else path, page, not no_browser, **options)
+    with connected(scheduler):
+        show(load, file, None if is_session(path) else path, page, not no_browser, **options)
 
 
 def show(

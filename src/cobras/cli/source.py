@@ -11,6 +11,9 @@ from typing import Any
 
 from cobras.cli.options import DataOptions, is_session
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
+from cobras.data.parquet import has_pattern
+from cobras.data.readers import choices_of, recipe_choices
+from cobras.data.remote import as_url, read_remote
 from cobras.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.session import Session
 from cobras.storage import Journal
@@ -20,23 +23,37 @@ NEED_ROWS = ("cobs", "npu", "explore_consolidate", "min_max", "adder")  # know r
 
 def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
     """Note in the session file which data it is about and how that was read."""
-    source = None if path is None else str(path.absolute())
+    source = None if path is None else as_url(path) or str(path.absolute())
     if session.get_note("data") != source or session.get_note("recipe") != dataset.recipe:
         session.set_note(data=source, recipe=dataset.recipe)
 
 
-def load_data(path: Path, file: Path, options: DataOptions) -> Dataset:
+def read_source(
+    path: Path, options: DataOptions, scheduler: str | None, progress: Callable[[int, int], None]
+) -> Dataset:
+    """Read data anew, by a cluster where a scheduler is given."""
+    if scheduler is not None:
+        return read_remote(path, choices_of(**options.given()))  # type: ignore[arg-type]
+    if (address := as_url(path)) is not None:
+        raise InvalidDataError(
+            f"{address} is not a file of this machine; add --scheduler tcp://host:8786, or --scheduler local, "
+            "to let a dask cluster read it."
+        )
+    return read_dataset(path, **options.given(), progress=progress)  # type: ignore[arg-type]
+
+
+def load_data(path: Path, file: Path, options: DataOptions, scheduler: str | None = None) -> Dataset:
     """The data to ask about: read anew for a new session, and as it was read before for an old one."""
     if is_session(path):
         if options.given():
             raise InvalidDataError(
                 f"{path.name} is a session file, which says all about its data; add no options for it."
             )
-        return load_for_session(path, None)
+        return load_for_session(path, None, scheduler)
     recipe = _notes(file)[1] if file.is_file() and file.stat().st_size else None
     if recipe is None:
         with showing_progress() as progress:
-            return read_dataset(path, **options.given(), progress=progress)  # type: ignore[arg-type]
+            return read_source(path, options, scheduler, progress)
     for option, given in options.given().items():
         before = recipe.get(option)
         if (str(Path(str(given)).absolute()) if option == "vectors" else given) != before:
@@ -47,10 +64,10 @@ def load_data(path: Path, file: Path, options: DataOptions) -> Dataset:
                 f"{file} was made {'with ' + kept if before else f'without --{option}'}. "
                 f"Leave --{option} out, or begin another session with --session."
             )
-    return load_for_session(file, path)
+    return load_for_session(file, path, scheduler)
 
 
-def load_for_session(file: Path, path: Path | None) -> Dataset:
+def load_for_session(file: Path, path: Path | None, scheduler: str | None = None) -> Dataset:
     """The data of an existing session file; `path` where the file's own note is not to be trusted."""
     if not file.is_file():
         raise SessionFileError(f"There is no session file {file}.")
@@ -61,6 +78,12 @@ def load_for_session(file: Path, path: Path | None) -> Dataset:
         path = _found(file, source)
     if recipe is None:
         return read_dataset(path)
+    if recipe.get("remote"):
+        if scheduler is None:
+            raise InvalidDataError(
+                f"The data of {file} is read by a cluster; add --scheduler, as at the beginning."
+            )
+        return read_remote(path, recipe_choices(recipe), recipe)
     with showing_progress() as progress:
         return read_recipe(path, recipe, progress)
 
@@ -125,6 +148,8 @@ def _notes(file: Path) -> tuple[str | None, dict[str, Any] | None]:
 def _found(file: Path, source: str | None) -> Path:
     if source is None:
         raise InvalidDataError(f"{file} does not say where its data is; give the path of the data as well.")
+    if as_url(Path(source)) is not None or has_pattern(Path(source)):
+        return Path(source)
     for path in (Path(source), file.absolute().parent / Path(source).name):  # both may have moved together
         if path.exists():
             return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from cobras.data.photos import Photo
 from cobras.exceptions import InvalidDataError
-from cobras.types import FloatArray
+from cobras.types import FloatArray, IndexArray
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from cobras.data.large import LargeTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,9 @@ class Dataset:
         The names of the features: a number or a date has its column's name, a word of column c is called c=word.
     frame : polars.DataFrame
         The original table, for export: all columns, in the original order, the label included. For a folder, the
-        names of its files.
+        names of its files. Of a table larger than memory it holds the columns, but no rows.
     labels : array of shape (n,) or None
-        The values of the label column; it is neither in `X` nor on a card.
+        The values of the label column; it is neither in `X` nor on a card. None for a table larger than memory.
     card : callable
         Makes the card of row i; use `show`.
     notes : tuple of str
@@ -99,6 +101,8 @@ class Dataset:
         Plain JSON values which, together with the file, give the same `X` again.
     series : array of shape (n, channels, length) or None
         Time series as they are, padded with NaN, for a space that compares them; None for everything else.
+    large : LargeTable or None
+        Reads the rows of a table larger than memory.
 
     Examples
     --------
@@ -117,6 +121,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     recipe: dict[str, Any] = field(default_factory=dict)
     series: FloatArray | None = field(default=None, repr=False)
+    large: LargeTable | None = field(default=None, repr=False, compare=False)
 
     @property
     def kind(self) -> str:
@@ -131,6 +136,29 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the features lie on other machines."""
+        return not isinstance(self.X, np.ndarray)
+
+    def features(self, rows: IndexArray | None) -> FloatArray:
+        """The features of some rows, or of all, here."""
+        found: Any = self.X if rows is None else self.X[rows]
+        return found.compute() if self.is_remote else found  # type: ignore[no-any-return]
+
+    @property
+    def names(self) -> Sequence[Any]:
+        """The ids as plain Python values."""
+        found: Sequence[Any] = range(len(self)) if self.large is not None else self.ids.tolist()
+        return found
+
+    def row(self, i: int) -> dict[str, Any]:
+        """The columns of row `i` that a person may see."""
+        if self.large is None:
+            return self.shown.row(i, named=True)
+        hidden = set(self.recipe.get("hidden", ()))
+        return {name: value for name, value in self.large.row(i).items() if name not in hidden}
 
     def show(self, i: int) -> Card:
         """What a person sees of row `i`; never its label."""

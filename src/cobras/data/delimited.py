@@ -45,17 +45,14 @@ def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
     columns, commas = [], []
     while cells:  # one by one, so that no column is there twice for long
-        name, series = (
-            cells[0].name,
-            cells.pop(0).alias("cells"),
-        )  # polars takes names such as ^a$ for patterns
+        name, series = cells[0].name, cells.pop(0).alias("cells")  # a name such as ^a$ would be a pattern
         typed = _typed(series) if series.dtype == pl.String else series
         if typed.dtype == pl.String and layout.delimiter != ",":
             with_commas = _decimal_comma(series)
             if with_commas is not None:
                 typed = with_commas
                 commas.append(repr(name))
-        columns.append(typed.alias(name).rechunk())
+        columns.append(typed.alias(name))
     if commas:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
     return pl.DataFrame(columns), tuple(notes)
@@ -248,7 +245,7 @@ def _typed(series: pl.Series) -> pl.Series:
 
 def _has_codes(digits: pl.Series) -> bool:
     """Whether any of a column's whole numbers begins with a needless 0."""
-    if digits.str.contains_any(["+", "-"]).any():
+    if (digits < "0").any():  # has a sign
         return bool(digits.str.contains(_CODE).any())
     return bool((digits.str.starts_with("0") & (digits.str.len_bytes() > 1)).any())
 

@@ -6,7 +6,9 @@ the same rows, and comparable ones for new rows.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +24,7 @@ Recipe: TypeAlias = Mapping[str, Any]
 # Two rows of different categories are half the range of a column of numbers apart: about as far as two random rows
 # are in such a column, so that a column of two words does not outvote the numbers.
 CATEGORY = float(np.sqrt(0.125))
-BLOCK = 8_192  # rows: a block of the matrix stays in the processor's cache while its columns are written
+SLICE = 65_536  # rows that are encoded at a time: little memory, and few calls
 _MACHINE = (pl.Float64, pl.Float32, pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
 _NARROW = (pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
 
@@ -52,12 +54,16 @@ def fit_number(name: str, column: pl.Series, source: str, date: str | None = Non
     return {**recipe, "fill": 2 * float(half), "low": float(low), "high": float(high)}  # type: ignore[arg-type]
 
 
-def fit_category(name: str, column: pl.Series, at_most: int) -> dict[str, Any]:
-    """The recipe of a column of words: one feature for each of the most frequent ones."""
+def counted(column: pl.Series) -> pl.DataFrame:
+    """The words of a column and how often each occurs, the most frequent ones first."""
     counts = _words(column).drop_nulls().value_counts()
     counts.columns = ["word", "count"]
-    common = counts.sort(["count", "word"], descending=[True, False]).head(at_most)["word"]
-    return {"name": name, "as": "category", "values": sorted(common.to_list())}
+    return counts.sort(["count", "word"], descending=[True, False])
+
+
+def fit_category(name: str, counts: pl.DataFrame, at_most: int) -> dict[str, Any]:
+    """The recipe of a column of words: one feature for each of the most frequent ones."""
+    return {"name": name, "as": "category", "values": sorted(counts["word"].head(at_most).to_list())}
 
 
 def encoded_names(recipes: Sequence[Recipe]) -> list[str]:
@@ -85,7 +91,7 @@ def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
     Examples
     --------
     >>> frame = pl.DataFrame({"x": [1, 3], "c": ["a", "b"]})
-    >>> encode(frame, [fit_number("x", frame["x"], "t"), fit_category("c", frame["c"], 9)]).round(2)
+    >>> encode(frame, [fit_number("x", frame["x"], "t"), fit_category("c", counted(frame["c"]), 9)]).round(2)
     array([[0.  , 0.35, 0.  ],
            [1.  , 0.  , 0.35]])
     """
@@ -94,25 +100,37 @@ def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
     narrow = pl.Float32 in dtypes and all(dtype in _NARROW for dtype in dtypes)
     width = len(encoded_names(recipes))
     X = np.empty((frame.height, width), dtype=np.float32 if narrow else np.float64)
-    at, words, numbers = 0, [], []
+    encode_into(X, frame, recipes)
+    return X
+
+
+def encode_into(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -> None:
+    """Write the features of all rows into a matrix, slice by slice on all cores."""
+
+    def write(start: int) -> None:
+        _write(X[start : start + SLICE], frame.slice(start, SLICE), recipes)
+
+    starts = range(0, frame.height, SLICE)
+    with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1) or 1) as cores:
+        list(cores.map(write, starts))
+
+
+def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -> None:
+    at = 0
     for recipe in recipes:
         column = cells(frame, recipe["name"])
         if recipe["as"] == "category":
-            words.append((at, len(recipe["values"]), _codes(column, recipe["values"])))
-            at += len(recipe["values"])
+            codes, values = _codes(column, recipe["values"]), recipe["values"]
+            for place in range(len(values)):  # one after the other: numpy is slow on rows of a few cells
+                np.multiply(codes == place, CATEGORY, out=X[:, at + place], casting="same_kind")
+            at += len(values)
         else:
-            numbers.append((at, *_range(recipe), _filled(column, recipe)))
+            low, extent, half = _range(recipe)
+            numbers = _filled(column, recipe)
+            if half != 1:
+                numbers = numbers * half
+            np.divide(numbers - low, extent, out=X[:, at], casting="same_kind")
             at += 1
-    for start in range(0, frame.height, BLOCK):
-        block, rows = X[start : start + BLOCK], slice(start, start + BLOCK)
-        for k, n_values, codes in words:
-            those = codes[rows]
-            for place in range(n_values):  # one after the other: numpy is slow on rows of a few cells
-                np.multiply(those == place, CATEGORY, out=block[:, k + place], casting="same_kind")
-        for k, low, extent, half, values in numbers:
-            part = values[rows] if half == 1 else values[rows] * half
-            np.divide(part - low, extent, out=block[:, k], casting="same_kind")
-    return X
 
 
 def _range(recipe: Recipe) -> tuple[float, float, float]:
@@ -143,9 +161,7 @@ def _words(column: pl.Series) -> pl.Series:
     return column if column.dtype == pl.String else column.cast(pl.String)
 
 
-def _codes(column: pl.Series, values: Sequence[str]) -> npt.NDArray[np.int8]:
-    """The place of each row's word among the values; -1 for a rare word and for none."""
-    places = pl.DataFrame({"word": pl.Series(values, dtype=pl.String), "place": range(len(values))})
-    words = _words(column).alias("word").to_frame()
-    found = words.join(places, on="word", how="left", maintain_order="left")["place"]
-    return found.fill_null(-1).to_numpy().astype(np.int8)  # at most N_CATEGORIES
+def _codes(column: pl.Series, values: Sequence[str]) -> npt.NDArray[Any]:
+    """The place of each row's word among the values; none for a rare word or a gap."""
+    places = _words(column).cast(pl.Enum(values), strict=False).to_physical()
+    return places.fill_null(len(values)).to_numpy()

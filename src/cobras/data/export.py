@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from cobras.data.writers import write_frame
+from cobras.data.writers import write_batches, write_frame
 from cobras.exceptions import InvalidDataError
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from cobras.data.dataset import Dataset
+    from cobras.data.large import LargeTable
 
 
 def with_clusters(
@@ -33,12 +36,29 @@ def with_clusters(
 
     if len(labels) != frame.height:
         raise InvalidDataError(f"There are {len(labels)} labels for a table of {frame.height} rows.")
-    numbers = [int(label) for label in labels]
-    added = [pl.Series(_free("cluster", frame.columns), numbers, dtype=pl.Int32)]
+    numbers = pl.Series(_free("cluster", frame.columns), labels, dtype=pl.Int32)
+    added = [numbers]
     if names:
-        texts = [names.get(number) for number in numbers]
-        added.append(pl.Series(_free("cluster_name", frame.columns), texts, dtype=pl.String))
+        texts = numbers.replace_strict(names, default=None, return_dtype=pl.String)
+        added.append(texts.alias(_free("cluster_name", frame.columns)))
     return frame.with_columns(added)
+
+
+def clusters_in_batches(
+    table: LargeTable, labels: npt.NDArray[Any], names: Mapping[int, str] | None = None
+) -> Iterator[pl.DataFrame]:
+    """A large table with its clusters, piece by piece."""
+    for start, batch in table.batches():
+        yield with_clusters(batch, labels[start : start + batch.height], names)
+
+
+def export_dataset(
+    dataset: Dataset, labels: npt.NDArray[Any], names: Mapping[int, str] | None, path: str | os.PathLike[str]
+) -> Path:
+    """Write all original columns of a data set with their clusters, in pieces where it is large."""
+    if dataset.large is None:
+        return export_labels(dataset.frame, labels, names, path)
+    return write_batches(clusters_in_batches(dataset.large, labels, names), path)
 
 
 def export_labels(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from cobras.data.dates import date_format
-from cobras.data.encoding import cells, fit_category, fit_number
+from cobras.data.encoding import cells, counted, fit_category, fit_number
 from cobras.exceptions import InvalidDataError
 
 _ID_NAMES = frozenset({"id", "ids", "index", "key", "uuid", "guid", "identifier", "rowid"})
@@ -24,12 +24,7 @@ def row_ids(
     frame: pl.DataFrame, id: str | None, candidates: Sequence[str], notes: list[str]
 ) -> tuple[npt.NDArray[Any], list[str]]:
     """The names of the rows, and the columns that do nothing but name them, the one in use first."""
-    named = [name for name in candidates if name != id and _is_name(name, cells(frame, name))]
-    taken = {id, *named}
-    counts = [name for name in candidates if name not in taken and _is_count(cells(frame, name))]
-    schema, taken = frame.schema, {*taken, *counts}
-    if not any(schema[name].is_numeric() for name in candidates if name not in taken):
-        counts = []  # all the numbers there are
+    named, counts = naming_columns(frame, id, candidates)
     found = [*named, *counts]
     if id is not None:
         _check_id(id, cells(frame, id))
@@ -39,6 +34,19 @@ def row_ids(
     if found[1:]:
         notes.append(f"Left out {listed(found[1:])}: only names or counts the rows.")
     return (frame[found[0]].to_numpy() if found else np.arange(frame.height)), found
+
+
+def naming_columns(
+    frame: pl.DataFrame, id: str | None, candidates: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The columns, other than the one that was given, that name the rows, and those that count them."""
+    named = [name for name in candidates if name != id and _is_name(name, cells(frame, name))]
+    taken = {id, *named}
+    counts = [name for name in candidates if name not in taken and _is_count(cells(frame, name))]
+    schema, taken = frame.schema, {*taken, *counts}
+    if not any(schema[name].is_numeric() for name in candidates if name not in taken):
+        counts = []  # all the numbers there are
+    return named, counts
 
 
 def _check_id(name: str, column: pl.Series) -> None:
@@ -114,7 +122,7 @@ def _fit(source: str, name: str, column: pl.Series) -> dict[str, Any] | str:
     if dtype not in _WORDS:
         return "nested"
     if dtype == pl.String and (format := date_format(column)) is not None:
-        return fit_number(name, column, source, format)
+        return fit_number(name, column if column.null_count() else column.unique(), source, format)
     return _fit_words(name, column)
 
 
@@ -123,25 +131,29 @@ def _fit_words(name: str, column: pl.Series) -> dict[str, Any] | str:
     head = column.head(1_000).drop_nulls()
     if len(column) > 1_000 and head.n_unique() > len(head) / 2 and head.n_unique() > N_CATEGORIES:
         return "text"  # decided without counting a million words
-    known = column.drop_nulls()
-    distinct = known.n_unique()
-    if distinct == 1:
-        return "constant" if column.null_count() == 0 else fit_category(name, column, N_CATEGORIES)
-    if distinct > len(known) / 2:
+    counts = counted(column)
+    distinct, n_known = counts.height, len(column) - column.null_count()
+    if distinct == 1 and column.null_count() == 0:
+        return "constant"
+    if distinct > max(1, n_known / 2):
         return "text"
-    if distinct > N_CATEGORIES:
-        covered = known.value_counts(sort=True).head(N_CATEGORIES)["count"].sum()
-        if covered < COVERED * len(known):
-            return "text"
-    return fit_category(name, column, N_CATEGORIES)
+    if distinct > N_CATEGORIES and counts["count"].head(N_CATEGORIES).sum() < COVERED * n_known:
+        return "text"
+    return fit_category(name, counts, N_CATEGORIES)
 
 
-def say_columns(frame: pl.DataFrame, recipes: Sequence[dict[str, Any]], notes: list[str]) -> None:
-    """What became of the columns that are used."""
+def say_columns(
+    frame: pl.DataFrame,
+    recipes: Sequence[dict[str, Any]],
+    notes: list[str],
+    n_gaps: Mapping[str, int] | None = None,
+) -> None:
+    """What became of the columns that are used; `n_gaps` where the frame is a sample."""
     numbers = [recipe["name"] for recipe in recipes if recipe["as"] != "category"]
     dates = [recipe["name"] for recipe in recipes if recipe["as"] == "date"]
     words = [recipe["name"] for recipe in recipes if recipe["as"] == "category"]
-    gaps = {name: gaps for name in numbers if (gaps := n_missing(cells(frame, name)))}
+    n_gaps = {name: n_missing(cells(frame, name)) for name in numbers} if n_gaps is None else n_gaps
+    gaps = {name: n_gaps[name] for name in numbers if n_gaps.get(name)}
     if total := sum(gaps.values()):
         notes.append(
             f"Filled {total} missing value{'s' * (total > 1)} in {listed(list(gaps))} with the median."

@@ -14,6 +14,8 @@ from cobras.data.features import listed
 from cobras.data.images import Progress
 from cobras.data.items import encode_table, read_folder, read_rows
 from cobras.data.kinds import Choices
+from cobras.data.large import large_table, read_large
+from cobras.data.parquet import part_files
 from cobras.data.seriesfiles import holds_series
 from cobras.data.tables import DataNotFoundError, read_table
 from cobras.exceptions import DataChangedError, InvalidDataError
@@ -43,8 +45,9 @@ def read_dataset(
     Parameters
     ----------
     path : path
-        A .csv, .tsv, .parquet, .jsonl, .json, .xlsx, .arrow, .npy, .npz or .ts file, or a folder of images or
-        texts. Delimiter, encoding and decimal comma are found.
+        A .csv, .tsv, .parquet, .jsonl, .json, .xlsx, .arrow, .npy, .npz or .ts file, a folder or pattern of
+        Parquet files, or a folder of images or texts. Delimiter, encoding and decimal comma are found. Arrays and
+        Parquet beyond a quarter of the memory, or `COBRAS_MEMORY` bytes, are read piece by piece.
     label : str, optional
         A column with known classes. It is kept in `labels` and in the export, never in `X` or on a card. The
         folders within a folder are the column "folder".
@@ -94,9 +97,29 @@ def read_dataset(
     Filled 1 missing value in 'length' with the median.
     Scaled 2 columns to [0, 1].
     """
-    own = None if vectors is None else str(Path(vectors).absolute())
-    choices = Choices(label, id, tuple(drop), kind, text, image, own, features)
+    choices = choices_of(label, id, drop, kind, text, image, vectors, features)
     return _read(Path(path), choices, None, progress)
+
+
+def choices_of(
+    label: str | None = None,
+    id: str | None = None,
+    drop: Sequence[str] = (),
+    kind: str | None = None,
+    text: str | None = None,
+    image: str | None = None,
+    vectors: str | os.PathLike[str] | None = None,
+    features: str | None = None,
+) -> Choices:
+    """What a user says about the data; see `read_dataset`."""
+    own = None if vectors is None else str(Path(vectors).absolute())
+    return Choices(label, id, tuple(drop), kind, text, image, own, features)
+
+
+def recipe_choices(recipe: Mapping[str, Any]) -> Choices:
+    """What a user said about the data that a recipe came from."""
+    known = {f.name: recipe[f.name] for f in fields(Choices) if f.name in recipe}
+    return Choices(**{**known, "drop": tuple(recipe["drop"])})
 
 
 def read_recipe(
@@ -111,10 +134,8 @@ def read_recipe(
     """
     if recipe.get("kind") not in ("table", "text", "image", "series"):
         raise InvalidDataError(f"A recipe of kind {recipe.get('kind')!r} does not read files.")
-    known = {f.name: recipe[f.name] for f in fields(Choices) if f.name in recipe}
-    choices = Choices(**{**known, "drop": tuple(recipe["drop"])})
     try:
-        dataset = _read(Path(path), choices, recipe, progress)
+        dataset = _read(Path(path), recipe_choices(recipe), recipe, progress)
     except DataNotFoundError:
         raise
     except InvalidDataError as error:
@@ -147,7 +168,9 @@ def read_features(path: str | os.PathLike[str], recipe: Mapping[str, Any]) -> Fl
 def _read(
     path: Path, choices: Choices, stored: Mapping[str, Any] | None, progress: Progress | None
 ) -> Dataset:
-    if path.is_dir():
+    if (table := large_table(path)) is not None:
+        return read_large(table, choices, stored)
+    if path.is_dir() and part_files(path) is None:
         return read_folder(path, choices, progress)
     if choices.kind == "series" or (choices.kind is None and holds_series(path)):
         return read_curves(path, choices)

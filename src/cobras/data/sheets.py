@@ -36,9 +36,9 @@ def check_size(name: str, n_bytes: int) -> None:
         )
 
 
-def read_parquet(path: Path) -> pl.DataFrame:
-    """A Parquet file whose rows fit into memory."""
-    return _collected(path.name, pl.scan_parquet(path, glob=False))
+def read_parquet(name: str, files: list[Path]) -> pl.DataFrame:
+    """Parquet files whose rows fit into memory."""
+    return _collected(name, pl.scan_parquet(files, glob=False))
 
 
 def read_arrow(path: Path) -> pl.DataFrame:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from cobras.data.delimited import read_delimited
+from cobras.data.parquet import part_files
 from cobras.data.sheets import read_arrow, read_excel, read_npy, read_npz, read_parquet
 from cobras.exceptions import InvalidDataError
 
@@ -43,12 +44,14 @@ def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     Traceback (most recent call last):
     cobras.data.tables.DataNotFoundError: There is no file nowhere.csv.
     """
-    _check_file(path)
-    suffix = path.suffix.lower()
+    files = part_files(path)
+    if files is None or path.is_file():
+        _check_file(path)
+    suffix = path.suffix.lower() if files is None else ".parquet"
     notes: tuple[str, ...] = ()
     try:
-        if suffix == ".parquet":
-            frame = read_parquet(path)
+        if files is not None:
+            frame = read_parquet(path.name, files)
         elif suffix in ARROW:
             frame = read_arrow(path)
         elif suffix in EXCEL:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 WRITABLE = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
+IN_BATCHES = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
 def write_table(
@@ -57,10 +59,46 @@ def write_table(
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     """Write a data frame by suffix, atomically; see `write_table`."""
+    return _replace(Path(path), _writer(frame, Path(path)))
+
+
+def write_batches(batches: Iterable[pl.DataFrame], path: str | os.PathLike[str]) -> Path:
+    """Write one data frame after another into one file, atomically: CSV, TSV, Parquet or JSON Lines, by suffix."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in IN_BATCHES:
+        raise InvalidDataError(
+            f"Cannot write {target.name}: the suffix for so many rows must be one of {', '.join(IN_BATCHES)}, "
+            f"not {suffix or 'none'!r}."
+        )
+    return _replace(target, partial(_write_parts if suffix == ".parquet" else _append, batches, suffix))
+
+
+def _append(batches: Iterable[pl.DataFrame], suffix: str, file: str) -> None:
+    with Path(file).open("wb") as stream:
+        for number, batch in enumerate(batches):
+            if suffix == ".jsonl":
+                batch.write_ndjson(stream)
+            else:
+                batch.write_csv(
+                    stream, separator="\t" if suffix == ".tsv" else ",", include_header=number == 0
+                )
+
+
+def _write_parts(batches: Iterable[pl.DataFrame], _: str, file: str) -> None:
+    """Parquet is written as a whole: first in parts, which are then streamed into one file."""
     import polars as pl
 
-    target = Path(path)
-    write = _writer(frame, target)
+    with tempfile.TemporaryDirectory(dir=Path(file).parent, prefix=".cobras-") as folder:
+        for number, batch in enumerate(batches):
+            batch.write_parquet(Path(folder, f"{number:09d}.parquet"), compression="zstd")
+        pl.scan_parquet(Path(folder, "*.parquet")).sink_parquet(file, compression="zstd")
+
+
+def _replace(target: Path, write: Callable[[str], object]) -> Path:
+    """Write a file, and put it in the place of the old one once it is whole."""
+    import polars as pl
+
     if target.is_dir():
         raise InvalidDataError(f"{target} is a folder; give the name of a file to write.")
     try:

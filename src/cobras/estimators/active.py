@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cobras.exceptions import InvalidDataError
-from cobras.inputs import as_labels, as_matrix
+from cobras.inputs import as_labels, as_matrix, is_dask
 from cobras.oracles import LabelOracle
 from cobras.partition import Partition
 from cobras.runner import run
-from cobras.session import SPACE_OPTIONS, Session
+from cobras.session import Session
 from cobras.spaces import Space
+from cobras.spaces.choose import OPTIONS
 from cobras.types import LabelArray, Oracle
 
 
@@ -66,9 +67,10 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or a Space such as a `SeriesSpace`
-            Numbers, without missing values; pandas and polars frames are welcome. A space is made with its own
-            options: those of k-means do not count, and there is no `predict`.
+        X : array-like of shape (n, d), dask array or data frame, or a Space such as a `SeriesSpace`
+            Numbers, without missing values; pandas and polars frames are welcome. What dask holds stays where it
+            is; only labels come back. A space is made with its own options: those of k-means do not count, and
+            there is no `predict`.
         y : array-like of shape (n,), optional
             Labels that answer the questions: same when they are equal.
         oracle : callable, optional
@@ -91,12 +93,15 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 else "Both y and an oracle are given. Give the one that shall answer."
             )
         options = self._options()
-        if isinstance(X, Space):
-            options = {name: value for name, value in options.items() if name not in SPACE_OPTIONS}
-        else:
+        remote = is_dask(X)
+        self._has_centroids = remote or not isinstance(X, Space)
+        if not self._has_centroids:
+            options = {name: value for name, value in options.items() if name not in OPTIONS}
+        elif not remote:
             X = as_matrix(validate_data(self, X, dtype=(np.float64, np.float32), order="C"))
-        self._has_centroids = not isinstance(X, Space)
         session = Session(X, self._method, self.random_state, train_indices=train_indices, **options)
+        if remote:  # only the columns are remembered; an empty frame knows their names
+            validate_data(self, X._meta if hasattr(X, "columns") else X, skip_check_array=True)
         answer = LabelOracle(as_labels(y, session.space.n)) if oracle is None else oracle
         run(session, answer, until=None if limit is None else lambda s: s.n_answers >= limit)
         self.labels_per_query_ = LabelsPerQuery(session.partitions)

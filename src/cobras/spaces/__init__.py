@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from cobras.partition import Partition, SuperInstance
@@ -53,3 +54,16 @@ class VectorSpace(Space, Protocol):
 
     def partition(self, labels: IndexArray) -> Partition:
         """A clustering given by labels: one super-instance for each cluster."""
+
+
+@runtime_checkable
+class RemoteSpace(Space, Protocol):
+    """A space on other machines, which finds labels where the rows lie."""
+
+    def labels_of(self, partition: Partition, instances: Sequence[int]) -> list[int]:
+        """The cluster numbers of some instances, without those of the others."""
+
+    def export_labels(
+        self, folder: str | os.PathLike[str], partition: Partition, names: Mapping[int, str] | None = None
+    ) -> None:
+        """Write the labels of all instances from where they lie into a folder."""

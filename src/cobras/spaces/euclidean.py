@@ -6,19 +6,21 @@ nearest to its mean; unlike in the authors' code the centroid is then computed a
 of the members.
 
 A super-instance of up to `LARGE` rows is gathered and clustered at once. A larger one is read in a few passes
-(`cobras.spaces.large`), and its members are kept as one byte per row and split (`cobras.spaces.parts`).
+(`cobras.spaces.large`), and its members are kept as one byte per row and split (`cobras.spaces.parts`). All this is
+the same wherever the rows lie: in memory here, on a cluster in `cobras.spaces.dask`.
 """
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from cobras.partition import Partition, SuperInstance
+from cobras.partition import Members, Partition, SuperInstance
 from cobras.spaces import large
 from cobras.spaces.groups import describe, homes, squared_distances
 from cobras.spaces.kmeans import KMeansResult, kmeans
@@ -31,51 +33,38 @@ Among: TypeAlias = Literal["all", "train"]
 Node: TypeAlias = tuple[int, tuple[int, ...]]
 
 
-class EuclideanSpace:
-    """The rows of X, some of which may be shown.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        float32 or float64, clustered as given, not copied.
-    train : array of bool, optional
-        Which rows may be shown in a question; all by default.
-    n_init : int
-        Restarts of k-means.
-    full_restarts : bool
-        Run every restart to its end, instead of judging most of them early.
-    medoid : {"nearest_to_centroid", "train_centroid", "pam"}
-        The representative of a super-instance: the training member nearest to the mean of all members, nearest to
-        the mean of the training members, or with the least summed distance to all members.
-
-    Examples
-    --------
-    >>> space = EuclideanSpace(np.array([[0.0], [1.0], [10.0], [11.0]]))
-    >>> sorted(part.members.tolist() for part in space.split(space.root(seed=0), 2))
-    [[0, 1], [2, 3]]
-    """
+class RowSpace(ABC):
+    """Rows of numbers, wherever they lie: all but how to get at them."""
 
     def __init__(
         self,
-        X: FloatArray,
-        train: BoolArray | None = None,
-        *,
-        n_init: int = 10,
-        full_restarts: bool = False,
-        medoid: Medoid = "nearest_to_centroid",
+        shape: tuple[int, int],
+        train: BoolArray | None,
+        n_init: int,
+        full_restarts: bool,
+        medoid: Medoid,
     ) -> None:
-        self.X = X
-        self.n = len(X)
+        self.n, self._n_columns = shape
         self.train = None if train is None or train.all() else train
         self.n_init = n_init
         self.full_restarts = full_restarts
         self.medoid = medoid
-        self.memo: dict[Any, Any] = {}
         self._shown = np.empty(0, dtype=bool) if self.train is None else self.train
         self._splits: dict[Node, tuple[SuperInstance, ...]] = {}
-        self._shelf = Shelf(self.n)
         self._at_once, self._block = large.LARGE, large.BLOCK
         self._lock, self._busy = threading.Lock(), dict[Node, threading.Lock]()
+
+    @abstractmethod
+    def _rows(self, s: SuperInstance) -> FloatArray:
+        """All rows of a super-instance that is not large."""
+
+    @abstractmethod
+    def _region(self, s: SuperInstance) -> large.Region:
+        """What reads a large super-instance in passes."""
+
+    @abstractmethod
+    def _divided(self, s: SuperInstance, found: large.Cut) -> Sequence[Members]:
+        """The members of every part of a large super-instance."""
 
     def root(self, seed: int) -> SuperInstance:
         """The super-instance that holds everything."""
@@ -109,12 +98,6 @@ class EuclideanSpace:
         between: FloatArray = cdist(np.array([s.centroid for s in a]), np.array([s.centroid for s in b]))
         return between
 
-    def partition(self, labels: IndexArray) -> Partition:
-        """A clustering given by labels: one super-instance for each cluster."""
-        _, labels = np.unique(labels, return_inverse=True)
-        everything = Everything(self.n).found()
-        return Partition.of((part,) for part in self._parts(self.X, everything, labels, self._shown, 0, None))
-
     # -- all rows at once ------------------------------------------------------------------------------------------
 
     def _small_parts(
@@ -124,9 +107,6 @@ class EuclideanSpace:
         cut = self._cut if among == "all" else self._cut_among_train
         parts = self._parts(rows, s.members, cut(rows, shown, k, s, node), shown, s.seed, node)
         return parts if len(parts) > 1 else (s,)
-
-    def _rows(self, s: SuperInstance) -> FloatArray:
-        return self.X if len(s) == self.n else self.X[s.members]
 
     def _shown_of(self, s: SuperInstance) -> BoolArray:
         """Which members may be shown; empty if all may."""
@@ -194,11 +174,8 @@ class EuclideanSpace:
     # -- in passes -------------------------------------------------------------------------------------------------
 
     def _is_large(self, s: SuperInstance) -> bool:
-        return len(s) > self._at_once and self.medoid == "nearest_to_centroid" and not self.full_restarts
-
-    def _region(self, s: SuperInstance) -> large.Region:
-        members = None if len(s) == self.n else s.members
-        return MemoryRegion(self.X, members, self.train, self._block)
+        at_once = min(self._at_once, large.AT_ONCE // self._n_columns)
+        return len(s) > at_once and self.medoid == "nearest_to_centroid" and not self.full_restarts
 
     def _large_parts(
         self, s: SuperInstance, k: int, node: tuple[int, ...], among: Among
@@ -211,20 +188,20 @@ class EuclideanSpace:
         found = large.housed(region, found)
         if len(found.sizes) < 2:
             return (s,)
-        division = Division(self._shelf, s, found.labels, found.sizes)
+        held = self._divided(s, found)
         return tuple(
-            SuperInstance(Part(division, g, first), medoid, found.means[g], n_train, s.seed, (*node, g))
-            for g, (first, medoid, n_train) in enumerate(
-                zip(found.firsts.tolist(), found.medoids.tolist(), found.n_train.tolist(), strict=True)
+            SuperInstance(held[g], medoid, found.means[g], n_train, s.seed, (*node, g))
+            for g, (medoid, n_train) in enumerate(
+                zip(found.medoids.tolist(), found.n_train.tolist(), strict=True)
             )
         )
 
     def _root(self, seed: int) -> SuperInstance:
         everything = Everything(self.n)
-        whole = SuperInstance(everything, 0, self.X[0], self.n, seed)
+        whole = SuperInstance(everything, 0, np.empty(self._n_columns), self.n, seed)
         if not self._is_large(whole):
             nothing = np.zeros(self.n, dtype=np.int32)
-            return self._parts(self.X, everything.found(), nothing, self._shown, seed, None)[0]
+            return self._parts(self._rows(whole), everything.found(), nothing, self._shown, seed, None)[0]
         region = self._region(whole)
         found = large.described(region, large.sampled(region, 1, whole.random()).mean(axis=0, keepdims=True))
         return SuperInstance(everything, int(found.medoids[0]), found.means[0], int(found.n_train[0]), seed)
@@ -239,3 +216,59 @@ class EuclideanSpace:
                     self._splits[node] = make()
             self._busy.pop(node, None)
         return self._splits[node]
+
+
+class EuclideanSpace(RowSpace):
+    """The rows of X, some of which may be shown.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        float32 or float64, clustered as given, not copied.
+    train : array of bool, optional
+        Which rows may be shown in a question; all by default.
+    n_init : int
+        Restarts of k-means.
+    full_restarts : bool
+        Run every restart to its end, instead of judging most of them early.
+    medoid : {"nearest_to_centroid", "train_centroid", "pam"}
+        The representative of a super-instance: the training member nearest to the mean of all members, nearest to
+        the mean of the training members, or with the least summed distance to all members.
+
+    Examples
+    --------
+    >>> space = EuclideanSpace(np.array([[0.0], [1.0], [10.0], [11.0]]))
+    >>> sorted(part.members.tolist() for part in space.split(space.root(seed=0), 2))
+    [[0, 1], [2, 3]]
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        train: BoolArray | None = None,
+        *,
+        n_init: int = 10,
+        full_restarts: bool = False,
+        medoid: Medoid = "nearest_to_centroid",
+    ) -> None:
+        super().__init__(X.shape, train, n_init, full_restarts, medoid)
+        self.X = X
+        self.memo: dict[Any, Any] = {}
+        self._shelf = Shelf(self.n)
+
+    def partition(self, labels: IndexArray) -> Partition:
+        """A clustering given by labels: one super-instance for each cluster."""
+        _, labels = np.unique(labels, return_inverse=True)
+        everything = Everything(self.n).found()
+        return Partition.of((part,) for part in self._parts(self.X, everything, labels, self._shown, 0, None))
+
+    def _rows(self, s: SuperInstance) -> FloatArray:
+        return self.X if len(s) == self.n else self.X[s.members]
+
+    def _region(self, s: SuperInstance) -> large.Region:
+        members = None if len(s) == self.n else s.members
+        return MemoryRegion(self.X, members, self.train, self._block)
+
+    def _divided(self, s: SuperInstance, found: large.Cut) -> Sequence[Members]:
+        division = Division(self._shelf, s, found.labels, found.sizes)
+        return [Part(division, g, first) for g, first in enumerate(found.firsts.tolist())]

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cobras.spaces.groups import homes, squared_distances
-from cobras.spaces.kmeans import Uniforms, kmeans
+from cobras.spaces.kmeans import TOLERANCE, Uniforms
+from cobras.spaces.restarts import best_centers
 from cobras.types import FloatArray, IndexArray
 
 BLOCK = 2**16  # row numbers per block
-LARGE = 2**15  # more rows than this are read in passes, fewer are gathered and clustered at once
-SAMPLE = 2**14  # rows that the seeds and restarts see, at least
+LARGE, AT_ONCE = 2**15, 2**22  # more rows, or numbers in them, are read in passes; fewer are gathered at once
+SAMPLE = 2**13  # rows that the seeds and restarts see, at least
+NUMBERS = 2**21  # numbers in the sample, 8 MB of float32
 PASSES = 2  # over all rows, at most, before the one that labels them
-TOLERANCE = 1e-4  # of the variance, as in `kmeans`: no further pass where centers move less
 
 
 class Sums(NamedTuple):
@@ -41,6 +42,8 @@ class Sums(NamedTuple):
 
 class Region(Protocol):
     """Many rows, which can be read in passes."""
+
+    n_columns: int
 
     def __len__(self) -> int: ...
 
@@ -80,7 +83,7 @@ class Cut(NamedTuple):
 def cut(region: Region, k: int, rng: Uniforms, n_init: int) -> Cut:
     """Split a region into at most k groups; at least two where any two rows differ."""
     sample = sampled(region, k, rng)
-    centers: FloatArray = kmeans(sample, k, rng, n_init=n_init).centers.astype(np.float64)
+    centers = best_centers(sample, k, rng, n_init)
     while len(centers) < k:  # the sample holds few different rows
         row, away = region.farthest(centers)
         if not away > 0:
@@ -97,10 +100,10 @@ def cut(region: Region, k: int, rng: Uniforms, n_init: int) -> Cut:
 
 
 def sampled(region: Region, k: int, rng: Uniforms) -> FloatArray:
-    """Rows enough to find k groups."""
+    """Rows enough to find k groups: at least `SAMPLE`, of many rows one in 32, but not more than `NUMBERS`."""
     n = len(region)
-    size = min(n, max(SAMPLE, 128 * k))
-    return region.rows(np.unique((rng.random((size,)) * n).astype(np.int64)))
+    size = max(SAMPLE, 128 * k, min(n // 32, NUMBERS // region.n_columns))
+    return region.rows(np.unique((rng.random((min(n, size),)) * n).astype(np.int64)))
 
 
 def described(region: Region, centers: FloatArray) -> Cut:
@@ -115,10 +118,7 @@ def described(region: Region, centers: FloatArray) -> Cut:
         return described(region, centers[sizes > 0])
     first = np.where(found.counts[:, :, 2] < 0, np.iinfo(np.int64).max, found.counts[:, :, 2]).min(axis=0)
     centroids = means(centers, found)
-    medoids = np.array(
-        [nearest(region, found.candidates[:, c], centroids[c]) for c in range(len(centers))], np.int64
-    )
-    return Cut(labels, sizes, n_train, first, centroids, medoids)
+    return Cut(labels, sizes, n_train, first, centroids, nearest(region, found.candidates, centroids))
 
 
 def housed(region: Region, found: Cut) -> Cut:
@@ -148,12 +148,16 @@ def nearest_members(region: Region, point: FloatArray, count: int) -> IndexArray
     return found[np.argsort(away, kind="stable")[:count]]
 
 
-def nearest(region: Region, candidates: IndexArray, point: FloatArray) -> int:
-    """The candidate nearest to a point, the first among equals; -1 if there is none."""
-    candidates = candidates[candidates >= 0]
-    if not len(candidates):
-        return -1
-    return int(candidates[squared_distances(region.at(candidates), point).argmin()])
+def nearest(region: Region, candidates: IndexArray, points: FloatArray) -> IndexArray:
+    """Of the candidates (n_blocks, k) for each point the nearest, the first among equals; -1 if there is none."""
+    block, point = np.nonzero(candidates >= 0)
+    chosen = candidates[block, point]
+    rows = region.at(chosen)  # of all points at once: on a cluster every call is a journey
+    best = np.full(len(points), -1, np.int64)
+    for c in np.unique(point):
+        mine = point == c
+        best[c] = chosen[mine][squared_distances(rows[mine], points[c]).argmin()]
+    return best
 
 
 def means(centers: FloatArray, found: Sums) -> FloatArray:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cobras.spaces.blocks import assign, farthest
+from cobras.spaces.cores import in_turn, on_all_cores
 from cobras.spaces.groups import squared_distances
 from cobras.spaces.large import BLOCK, Region, Sums, framed
 from cobras.types import BoolArray, FloatArray, IndexArray
 
-R = TypeVar("R")
+Each: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Sequence[Any]]
 
 
 class MemoryRegion:
@@ -27,12 +25,22 @@ class MemoryRegion:
     shown : array of bool, or None if every row may be shown
     block : int
         Row numbers per block.
+    serial : bool
+        Use this thread alone.
     """
 
     def __init__(
-        self, X: FloatArray, members: IndexArray | None, shown: BoolArray | None, block: int = BLOCK
+        self,
+        X: FloatArray,
+        members: IndexArray | None,
+        shown: BoolArray | None,
+        block: int = BLOCK,
+        *,
+        serial: bool = False,
     ) -> None:
         self.X, self.members, self.block = X, members, block
+        self.n_columns = X.shape[1]
+        self.each: Each = in_turn if serial else on_all_cores
         self.shown = np.empty(0, bool) if shown is None else shown
 
     def __len__(self) -> int:
@@ -57,7 +65,7 @@ class MemoryRegion:
             mine = labels[start : start + len(members)]
             return assign(self.X, members, bounds, centers, origin, self.shown, mine)
 
-        found = zip(*on_all_cores(work, self._stretches()), strict=True)
+        found = zip(*self.each(work, self._stretches()), strict=True)
         sums, counts, candidates = (np.concatenate(part) for part in found)
         return labels, Sums(sums[:, :, : self.X.shape[1]], counts, candidates)
 
@@ -68,7 +76,7 @@ class MemoryRegion:
         def work(stretch: Stretch) -> tuple[IndexArray, FloatArray]:
             return farthest(self.X, stretch.members, stretch.bounds, framed_centers, origin)
 
-        at, away = (np.concatenate(part) for part in zip(*on_all_cores(work, self._stretches()), strict=True))
+        at, away = (np.concatenate(part) for part in zip(*self.each(work, self._stretches()), strict=True))
         return self.X[at[away.argmax()]], float(away.max())
 
     def relabelled(self, labels: Any, new: IndexArray) -> Any:
@@ -84,7 +92,7 @@ class MemoryRegion:
             best = np.argsort(away, kind="stable")[:count]
             return members[best], away[best]
 
-        found = zip(*on_all_cores(work, self._stretches()), strict=True)
+        found = zip(*self.each(work, self._stretches()), strict=True)
         members, away = (np.concatenate(part) for part in found)
         return members, away
 
@@ -95,7 +103,7 @@ class MemoryRegion:
         members = (
             np.flatnonzero(self.shown) if self.members is None else self.members[self.shown[self.members]]
         )
-        return MemoryRegion(self.X, members, None, self.block)
+        return MemoryRegion(self.X, members, None, self.block, serial=self.each is in_turn)
 
     def _stretches(self) -> Iterator[Stretch]:
         return stretches(len(self.X), self.members, self.block)
@@ -124,13 +132,3 @@ def stretches(n: int, members: IndexArray | None, block: int) -> Iterator[Stretc
             start, stop = bounds[first], bounds[last]
             yield Stretch(members[start:stop], bounds[first : last + 1] - start, int(start))
             first = last
-
-
-def on_all_cores(work: Callable[[Any], R], tasks: Iterable[Any]) -> Sequence[R]:
-    """The results in the order of the tasks; kernels release the interpreter lock."""
-    return list(_pool().map(work, tasks))
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count())

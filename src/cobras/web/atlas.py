@@ -9,13 +9,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from cobras.data.maps import N_DIMENSIONS, Coordinates, components, pca_map, points
+from cobras.data import Dataset
+from cobras.data.maps import N_DIMENSIONS, Coordinates, components, nearest, pca_map, points
 from cobras.types import FloatArray
+from cobras.web.sample import Sample
 
 
 class Atlas:
@@ -23,18 +26,22 @@ class Atlas:
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    dataset, sample
+        Whose rows are shown, and which.
     changed : callable
         Called from another thread whenever there is a better layout.
     refine : bool
         Whether to go on with t-SNE after the principal components.
     """
 
-    def __init__(self, X: FloatArray, changed: Callable[[], None], refine: bool = True) -> None:
+    def __init__(
+        self, dataset: Dataset, sample: Sample, changed: Callable[[], None], refine: bool = True
+    ) -> None:
         self.layout: Literal["none", "pca", "tsne"] = "none"
-        self.coordinates: Coordinates = np.full((len(X), 2), 0.5, np.float32)
+        self.coordinates: Coordinates = np.full((len(sample), 2), 0.5, np.float32)
         self.pending = True
-        self._X, self._changed, self._refine = X, changed, refine
+        self._dataset, self._sample = dataset, sample
+        self._changed, self._refine = changed, refine
         self._child: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -49,6 +56,17 @@ class Atlas:
         """The coordinates as base64 of little-endian float32."""
         return base64.b64encode(self.coordinates.astype("<f4", copy=False).tobytes()).decode()
 
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The features of the rows that are shown, as points."""
+        return points(self._dataset.features(self._sample.rows))
+
+    def place(self, point: FloatArray) -> tuple[float, float]:
+        """Where a row that is not shown would lie: between the shown ones nearest to it."""
+        (near,), (weights,) = nearest(point.reshape(1, -1), self.rows)
+        x, y = weights @ self.coordinates[near]
+        return float(x), float(y)
+
     def close(self) -> None:
         """Stop computing."""
         with self._lock:
@@ -61,10 +79,9 @@ class Atlas:
     def _work(self) -> None:
         # A map that fails is missed, but no reason to stop asking: what is there stays.
         try:
-            rows = points(self._X)
-            self._show("pca", pca_map(rows))
+            self._show("pca", pca_map(self.rows))
             if self._refine:
-                self._improve(rows)
+                self._improve(self.rows)
         finally:
             self.pending = False
             self._changed()

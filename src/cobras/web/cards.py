@@ -74,8 +74,8 @@ class Cards:
             return None
         measured: dict[str, float] = {}
         if self.kind == "table":
-            X = self.dataset.X
-            apart = np.clip(np.abs(X[pair.i].astype(float) - X[pair.j]), 0, 1)
+            left_row, right_row = self.dataset.features(np.array([pair.i, pair.j])).astype(float)
+            apart = np.clip(np.abs(left_row - right_row), 0, 1)
             measured = dict(zip(self.dataset.columns, apart.tolist(), strict=True))
         found = [
             models.Column(

@@ -1,9 +1,4 @@
-"""The course of a session: what every clustering so far looked like beside the one before it.
-
-Two clusterings of one split tree are compared by their super-instances, not by their rows: a super-instance of the
-later one lies in exactly one of the earlier one, the one whose path begins its own. So the cost does not depend on
-the size of the data. Clusterings without paths are compared by labels.
-"""
+"""The course of a session: what every clustering so far looked like beside the one before it."""
 
 from __future__ import annotations
 
@@ -13,8 +8,8 @@ from itertools import count
 
 import numpy as np
 
-from cobras.partition import Partition, SuperInstance
-from cobras.progress import WINDOW
+from cobras.partition import Partition
+from cobras.progress import WINDOW, kept_share, overlap
 from cobras.types import IndexArray
 
 N_COLOURS = 10  # that the page can tell apart; further ones are shades of these
@@ -63,39 +58,6 @@ def _next(points: list[Point], partition: Partition) -> Point:
         else:
             share = kept_share(overlap(before, partition))
     return Point(partition, colours, share)
-
-
-def overlap(before: Partition, now: Partition) -> IndexArray:
-    """How many items each cluster of `before` (rows) shares with each cluster of `now` (columns)."""
-    shared = np.zeros((before.n_clusters, now.n_clusters), np.int64)
-    homes = {s.path: c for c, cluster in enumerate(before.clusters) for s in cluster.super_instances}
-    if len(homes) == sum(map(len, before.groups)):
-        homeless = False
-        for c, cluster in enumerate(now.clusters):
-            for s in cluster.super_instances:
-                home = _home(homes, s)
-                homeless |= home is None
-                shared[home or 0, c] += len(s)
-        if not homeless:
-            return shared
-    pairs = before.labels.astype(np.int64) * now.n_clusters + now.labels
-    counts: IndexArray = np.bincount(pairs, minlength=shared.size)
-    return counts.reshape(shared.shape)
-
-
-def _home(homes: dict[tuple[int, ...], int], s: SuperInstance) -> int | None:
-    path = s.path
-    for length in range(len(path), -1, -1):
-        if path[:length] in homes:
-            return homes[path[:length]]
-    return None
-
-
-def kept_share(shared: IndexArray) -> float:
-    """Share of the items that stayed in their cluster, when clusters are matched by overlap."""
-    from scipy.optimize import linear_sum_assignment
-
-    return float(shared[linear_sum_assignment(shared, maximize=True)].sum() / shared.sum())
 
 
 def recoloured(colours: Sequence[int], shared: IndexArray) -> tuple[int, ...]:

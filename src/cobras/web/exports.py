@@ -24,6 +24,10 @@ class File(NamedTuple):
 
 def labels_file(dataset: Dataset, view: View, stem: str, suffix: str) -> File:
     """All original columns, with the cluster and its name, as CSV or Parquet."""
+    if dataset.large is not None:
+        raise InvalidDataError(
+            "The table is too large to be sent to a page; end the server and use cobras export."
+        )
     frame = with_clusters(dataset.frame, view.labels, dict(view.names))
     buffer = io.BytesIO()
     if suffix == "parquet":
@@ -40,7 +44,7 @@ def labels_file(dataset: Dataset, view: View, stem: str, suffix: str) -> File:
 
 def answers_file(dataset: Dataset, view: View, stem: str) -> File:
     """All answers and constraints with the person's own ids, as JSON."""
-    ids = dataset.ids.tolist()
+    ids = dataset.names
     said = [
         {
             "i": ids[r.pair.i],
@@ -60,12 +64,12 @@ def constraints_file(dataset: Dataset, view: View, stem: str) -> File:
     """Must-links and cannot-links with the person's own ids, as CSV; unsure answers are neither."""
     import polars as pl
 
-    ids = [str(name) for name in dataset.ids.tolist()]
+    ids = dataset.names
     columns: dict[str, list[str]] = {"i": [], "j": [], "constraint": []}
     if view.constraints is not None:
         for kind, pairs in zip(("must_link", "cannot_link"), view.constraints, strict=True):
             for i, j in pairs.tolist():
-                for name, value in zip(columns, (ids[i], ids[j], kind), strict=True):
+                for name, value in zip(columns, (str(ids[i]), str(ids[j]), kind), strict=True):
                     columns[name].append(value)
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     return File(f"{stem}-constraints.csv", "text/csv; charset=utf-8", frame.write_csv().encode())

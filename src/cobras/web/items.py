@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cobras.exceptions import InvalidDataError
 from cobras.types import IndexArray
 from cobras.web import models
 from cobras.web.cards import Cards, cut, words
@@ -40,9 +41,14 @@ class ItemTable:
         rows: Sequence[int] | None = None,
     ) -> models.Items:
         """One page of the items that match everything that is asked for."""
-        found = np.arange(view.n_items) if rows is None else np.array(rows, np.int64)
-        if cluster is not None:
-            found = found[view.labels[found] == cluster]
+        found: IndexArray
+        if rows is not None:
+            found = np.array([i for i in rows if cluster is None or view.cluster_of(i) == cluster], np.int64)
+        else:
+            found = view.sample.numbers()
+            found = found if cluster is None else found[view.shown == cluster]
+        if search.strip() and self.cards.dataset.large is not None:
+            raise InvalidDataError("The table is too large to be searched; draw around a region instead.")
         if search.strip():
             found = found[np.isin(found, self._containing(search.strip().lower()))]
         names = dict(view.names)
@@ -50,8 +56,8 @@ class ItemTable:
         shown = self.columns[:N_COLUMNS]
         items = []
         for i in found[offset : offset + limit].tolist():
-            number = int(view.labels[i])
-            values = self._shown.row(i, named=True) if shown else {}
+            number = view.cluster_of(i)
+            values = self.cards.dataset.row(i) if shown else {}
             items.append(
                 models.ListedItem(
                     **self.cards.thumbnail(i).model_dump(),

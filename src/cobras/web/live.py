@@ -2,7 +2,7 @@
 
 The event loop never waits for the session. A change is done by the owner's thread and is on disk before its caller
 hears of it; then a frozen `View` of the session takes the place of the one before, and the listeners are told.
-While nothing is asked of it, the next question for either answer is computed ahead.
+While nothing is asked of it, what the next two answers will need is computed ahead.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from cobras.ahead import branches
+from cobras.ahead import LIKELY, branches
 from cobras.exceptions import CobrasError, InfeasibleConstraintsError
 from cobras.session import Session
 from cobras.web.course import Course
 from cobras.web.events import Events
 from cobras.web.lane import Lane
 from cobras.web.models import Computing, Versions
+from cobras.web.sample import Sample
 from cobras.web.view import View
 
 T = TypeVar("T")
@@ -39,8 +40,8 @@ class Live:
 
     Parameters
     ----------
-    n_items : int
-        The number of rows, known before the session is open.
+    sample : Sample
+        The rows that the page shows.
     begin : callable
         Opens the session and computes the first question; runs in the owner's thread.
     events : Events
@@ -60,12 +61,12 @@ class Live:
         Done when the first question is there, or when the session could not be opened.
     """
 
-    def __init__(self, n_items: int, begin: Callable[[], Session], events: Events) -> None:
+    def __init__(self, sample: Sample, begin: Callable[[], Session], events: Events) -> None:
         self.run = secrets.token_hex(8)
         self.events = events
         # Versions of another run are not mistaken for those of this one.
         start = secrets.randbelow(2**30)
-        self.view = View(n_items, Versions(session=start, labels=start, clusters=start, map=start))
+        self.view = View(sample, Versions(session=start, labels=start, clusters=start, map=start))
         self.map_version = start
         self.ahead: list[int] = []
         self._course = Course()
@@ -134,6 +135,7 @@ class Live:
     def _open(self, begin: Callable[[], Session]) -> None:
         try:
             self._session = begin()
+            self.view.sample.bind(self._session)
             self._session.ask()
             self._publish("", saved_at=max((r.at for r in self._session.history), default=None))
             self._thinker.submit(_warm_up)
@@ -159,7 +161,7 @@ class Live:
     def _publish(self, message: str, saved_at: float | None) -> None:
         session, old = self._session, self.view
         assert session is not None
-        pair, progress = session.ask(), session.progress
+        pair, progress, records = session.ask(), session.progress, session.history
         points = self._course.follow(session.partitions)
         names, marks = tuple(sorted(session.names.items())), tuple(sorted(session.marks.items()))
         moved = not old.points or points[-1].partition.groups != old.points[-1].partition.groups
@@ -171,13 +173,13 @@ class Live:
             map=old.versions.map,
         )
         self.view = View(
-            n_items=old.n_items,
+            sample=old.sample,
             versions=versions,
             state="done" if pair is None else "asking",
             message=message,
             pair=pair,
             points=points,
-            records=session.history,
+            records=records,
             progress=progress,
             names=names,
             marks=marks,
@@ -187,6 +189,9 @@ class Live:
             can_redo=session.can_redo,
             parameters=dict(session.parameters),
             saved_at=saved_at,
+            asked=session.clusters_of(
+                row for shown in (pair, *(r.pair for r in records)) for row in shown or ()
+            ),
         )
         self._announce(moved)
         self._think_ahead(session)
@@ -211,12 +216,15 @@ class Live:
         def think() -> None:
             time.sleep(BREATH)
             rows: set[int] = set()
-            for branch in thoughts:
+            for number, branch in enumerate(thoughts, 1):
                 if self.view.versions.session != revision:
                     return
-                rows.update(branch().step.pair or ())
-            self.ahead = sorted(rows)
-            self.events.from_thread("ahead", {"ahead": self.ahead})
+                replay = branch()
+                if number <= len(LIKELY):
+                    rows.update(replay.step.pair or ())
+                if number == len(LIKELY):
+                    self.ahead = sorted(rows)
+                    self.events.from_thread("ahead", {"ahead": self.ahead})
 
         thoughts, self.ahead = branches(session), []
         if thoughts:

@@ -58,12 +58,12 @@ def look_routes(room: Room) -> APIRouter:
 
     @api.get("/labels", response_model=models.Labels)
     def labels(at: Number = None) -> Response:
-        """The cluster of every row, now or after `at` answers."""
+        """The cluster of every row that the map shows, now or after `at` answers."""
         view = live.view
         at = view.n_answers if at is None else at
         if at > view.n_answers:
             raise MissingError(f"There are {view.n_answers} answers, so no clustering after {at}.")
-        dtype, data = packed(view.labels if at == view.n_answers else view.labels_at(at))
+        dtype, data = packed(view.shown if at == view.n_answers else view.labels_at(at))
         colours = view.points[at].colours if view.points else (0,)
         found = models.Labels(
             version=view.versions.labels,
@@ -112,12 +112,14 @@ def look_routes(room: Room) -> APIRouter:
 
     @api.get("/map", response_model=models.MapModel)
     def map_() -> Response:
-        """Where every row lies on the map."""
+        """Where every row that is shown lies on the map."""
+        rows = live.view.sample.rows
         found = models.MapModel(
             version=live.map_version,
             layout=room.atlas.layout,
             pending=room.atlas.pending,
             n_items=len(room.dataset),
+            rows=None if rows is None else base64.b64encode(rows.astype("<u4").tobytes()).decode(),
             data=room.atlas.encoded(),
         )
         return reply(found)

@@ -81,11 +81,12 @@ class Thumbnail(Model):
 
 
 class Item(Thumbnail):
-    """An item in full."""
+    """An item in full; `at` is its place on the map where it is asked about and not among the rows shown there."""
 
     card: Card
     cluster: int | None = None
     colour: int | None = None
+    at: tuple[float, float] | None = None
 
 
 class Column(Model):
@@ -232,10 +233,10 @@ class Problem(Model):
 
 
 class Labels(Model):
-    """The cluster of every row.
+    """The cluster of every row that the map shows.
 
-    `data` is base64 of little-endian `dtype`, in row order. `colours` holds one index per cluster that stays with
-    the cluster when numbers change: use it modulo the size of the palette. `at` is the number of answers.
+    `data` is base64 of little-endian `dtype`, in the order of the map. `colours` holds one index per cluster that
+    stays with the cluster when numbers change: use it modulo the size of the palette. `at` counts answers.
     """
 
     version: int
@@ -296,9 +297,11 @@ class ProgressSeries(Model):
 
 
 class MapModel(Model):
-    """Where every row lies on the map.
+    """Where every row lies on the map, or of more than 100,000 rows a sample.
 
-    `data` is base64 of little-endian float32, x and y of row 0, of row 1 and so on, all in [0, 1], y upwards.
+    `rows` is base64 of little-endian uint32: the numbers of the rows that are shown, ascending; None if all are.
+    `data` is base64 of little-endian float32, x and y of the first row, of the next and so on, all in [0, 1], y
+    upwards.
     `pending` says that a better layout is being computed; an event `map` will tell.
     """
 
@@ -306,6 +309,7 @@ class MapModel(Model):
     layout: Literal["none", "pca", "tsne"]
     pending: bool
     n_items: int
+    rows: str | None = None
     data: str
 
 

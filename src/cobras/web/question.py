@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from cobras.history import Record
 from cobras.progress import WINDOW, Progress, satisfied
 from cobras.types import Answer, Pair
 from cobras.web import models
+from cobras.web.atlas import Atlas
 from cobras.web.cards import Cards
 from cobras.web.live import Live
 from cobras.web.view import View
@@ -22,8 +25,8 @@ WORDS = "Should these two be in the same cluster?"
 class Teller:
     """Says what a view means; `blind` keeps the algorithm's own opinion from the person before the answer."""
 
-    def __init__(self, live: Live, cards: Cards, blind: bool) -> None:
-        self.live, self.cards, self.blind = live, cards, blind
+    def __init__(self, live: Live, cards: Cards, atlas: Atlas, blind: bool) -> None:
+        self.live, self.cards, self.atlas, self.blind = live, cards, atlas, blind
 
     def question(self, view: View | None = None) -> models.Question:
         """The open question of a view; of the present one, which may be changing, when none is given."""
@@ -50,14 +53,17 @@ class Teller:
         question.pair = models.PairModel(i=pair.i, j=pair.j)
         question.left, question.right = self.cards.item(pair.i), self.cards.item(pair.j)
         question.columns = self.cards.columns(pair)
+        for item in (question.left, question.right):
+            if view.sample.place(item.i) is None:
+                item.at = self.atlas.place(self.cards.dataset.features(np.array([item.i]))[0])
         if not self.blind:
             for item in (question.left, question.right):
                 self.place(item, view)
-            question.guess = "same" if view.labels[pair.i] == view.labels[pair.j] else "different"
+            question.guess = "same" if view.cluster_of(pair.i) == view.cluster_of(pair.j) else "different"
 
     def place(self, item: models.Item, view: View) -> models.Item:
         """Add the cluster of an item and its colour."""
-        item.cluster = int(view.labels[item.i])
+        item.cluster = view.cluster_of(item.i)
         item.colour = view.points[-1].colours[item.cluster] if view.points else 0
         return item
 
@@ -77,7 +83,7 @@ class Teller:
                 answer=WORD[record.answer],
                 at=record.at,
                 in_force=record.in_force,
-                satisfied=satisfied(record, view.labels),
+                satisfied=satisfied(record, view.asked),
                 set_aside=record.answer is Answer.UNSURE and record.pair.ordered in view.set_aside,
             )
             for record in chosen

@@ -45,7 +45,7 @@ def report_file(room: Room, view: View, stem: str) -> File:
         f"{len(progress.unsatisfied)} of them not satisfied, {progress.n_set_aside} set aside. "
         f"{escape(progress.reason)}</p>",
         "<h2>Map</h2>",
-        map_svg(room.atlas.coordinates, view.labels, view.points[-1].colours if view.points else (0,)),
+        map_svg(room.atlas.coordinates, view.shown, view.points[-1].colours if view.points else (0,)),
         "<h2>Clusters</h2>",
         *(_cluster(room, page) for page in pages),
         "<h2>Answers</h2>",
@@ -69,6 +69,8 @@ def map_svg(coordinates: FloatArray, labels: LabelArray, colours: tuple[int, ...
     numbers = []
     for number in range(len(colours)):
         rows = np.flatnonzero(labels == number)
+        if not len(rows):  # none of a sample
+            continue
         at = f"x='{np.median(x[rows]):.1f}' y='{np.median(y[rows]):.1f}'"
         numbers.append(f"<text {at}>{number + 1}</text>")
     return (

@@ -57,8 +57,8 @@ class Room:
     keys: dict[str, list[str]] = field(default_factory=lambda: KEYS)
 
     def __post_init__(self) -> None:
-        self.teller = Teller(self.live, self.cards, self.blind)
-        self.pages = ClusterPages(self.cards)
+        self.teller = Teller(self.live, self.cards, self.atlas, self.blind)
+        self.pages = ClusterPages(self.cards, self.atlas)
         self.table = ItemTable(self.cards)
 
     def refusal(self, error: CobrasError) -> models.Refusal:

@@ -27,6 +27,7 @@ from cobras.web.guard import Guard, is_loopback
 from cobras.web.live import Live
 from cobras.web.question import progress_model
 from cobras.web.room import KEYS, Room
+from cobras.web.sample import Sample
 
 SWITCH = 0.001  # seconds after which a thread that computes lets another one have its turn
 SOON = 1.5  # seconds in which most sessions are open; errors until then end the program before the page opens
@@ -78,8 +79,9 @@ class WebServer:
         self._socket = listen(host, port, file)
         self.port = int(self._socket.getsockname()[1])
         events = Events()
-        self.live = Live(len(dataset), begin, events)
-        atlas = Atlas(dataset.X, self._map_changed, refine)
+        sample = Sample(len(dataset), remote=dataset.is_remote)
+        self.live = Live(sample, begin, events)
+        atlas = Atlas(dataset, sample, self._map_changed, refine)
         cards = Cards(dataset, self.live.run)
         self.room = Room(
             dataset, self.live, atlas, events, cards, name, file.name, blind, keys={**KEYS, **(keys or {})}

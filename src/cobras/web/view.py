@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -14,6 +15,7 @@ from cobras.progress import Progress
 from cobras.types import LabelArray, Pair
 from cobras.web.course import Point
 from cobras.web.models import Versions
+from cobras.web.sample import Sample
 
 State: TypeAlias = Literal["asking", "computing", "done", "failed"]
 
@@ -22,7 +24,7 @@ State: TypeAlias = Literal["asking", "computing", "done", "failed"]
 class View:
     """A session between two changes."""
 
-    n_items: int
+    sample: Sample
     versions: Versions
     state: State = "computing"
     message: str = ""
@@ -38,11 +40,31 @@ class View:
     can_redo: bool = False
     saved_at: float | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+    asked: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def n_items(self) -> int:
+        """How many rows there are."""
+        return self.sample.n
 
     @cached_property
     def labels(self) -> LabelArray:
         """The cluster of every row."""
+        return self.points[-1].partition.labels if self.points else np.zeros(self.n_items, np.int32)
+
+    @cached_property
+    def shown(self) -> LabelArray:
+        """The cluster of every row that the page shows."""
         return self.labels_at(len(self.points) - 1)
+
+    def cluster_of(self, row: int) -> int:
+        """The cluster of one row."""
+        if row in self.asked:
+            return self.asked[row]
+        place = self.sample.place(row)
+        if place is None and self.points:
+            return self.sample.cluster_of(self.points[-1].partition, row)
+        return int(self.shown[place or 0])
 
     @property
     def n_answers(self) -> int:
@@ -50,7 +72,7 @@ class View:
         return max(0, len(self.points) - 1)
 
     def labels_at(self, n_answers: int) -> LabelArray:
-        """The cluster of every row after so many answers; one cluster before anything is known."""
+        """The clusters of the rows that the page shows after so many answers; one before anything is known."""
         if not self.points:
-            return np.zeros(self.n_items, np.int32)
-        return self.points[n_answers].partition.labels
+            return np.zeros(len(self.sample), np.int32)
+        return self.sample.labels(self.points[n_answers].partition)

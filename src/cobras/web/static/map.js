@@ -5,7 +5,7 @@ import { anchors } from "./geometry.js";
 import { drawOverlay } from "./overlay.js";
 import { onTheme, pixelOf, pixelOfStyle } from "./palette.js";
 import { Points, mix } from "./points.js";
-import { clusters, focus, labels, layout, pointed, question } from "./state.js";
+import { clusters, focus, labels, layout, placeOf, pointed, question } from "./state.js";
 import { busy } from "./sync.js";
 
 const GLIDE = 900; // milliseconds from one layout to the next
@@ -30,6 +30,8 @@ export class MapView {
     this.xy = null;
     /** @type {Float32Array | null} where they are going */
     this.goal = null;
+    /** From a place as the server gives it to one on the map. @type {(x: number, y: number) => [number, number]} */
+    this.fit = (x, y) => [x, y];
     /** @type {Float32Array} */
     this.from = new Float32Array();
     this.colours = this.colourGoal = this.colourFrom = new Uint32Array();
@@ -83,7 +85,9 @@ export class MapView {
   takeLayout() {
     const next = layout.value;
     if (!next) return;
-    const goal = filled(next.xy);
+    this.fit = fitting(next.xy);
+    const goal = new Float32Array(next.xy.length);
+    for (let k = 0; k < goal.length; k += 2) goal.set(this.fit(next.xy[k], next.xy[k + 1]), k);
     const jump = !this.xy || this.xy.length !== goal.length || this.wasNone || still.matches;
     this.wasNone = next.layout === "none";
     this.from = jump || !this.xy ? goal : this.xy.slice();
@@ -111,7 +115,10 @@ export class MapView {
     this.colourGoal = goal;
     this.fadedIn = 0;
     const clusters = found ? ` in ${counted(found.colours.length, "cluster")}` : "";
-    this.frame.setAttribute("aria-label", `Map of ${counted(n, "item")}${clusters}`);
+    const total = layout.value?.n_items ?? n;
+    const shown = total > n ? `${n.toLocaleString("en")} of ${counted(total, "item")}` : counted(n, "item");
+    byId("map-note").textContent = total > n ? `${shown}, chosen at random` : "";
+    this.frame.setAttribute("aria-label", `Map of ${shown}${clusters}`);
     this.anchors = found ? anchors(this.goal, found.of, found.colours.length) : new Int32Array();
     this.draw();
   }
@@ -199,20 +206,30 @@ export class MapView {
     this.points.show();
   }
 
-  /** Where a row is on the screen. @param {number} row @returns {[number, number]} */
-  place(row) {
+  /** Where a point is on the screen. @param {number} k @returns {[number, number]} */
+  spot(k) {
     const xy = /** @type {Float32Array} */ (this.xy);
-    return this.toScreen(xy[2 * row], xy[2 * row + 1]);
+    return this.toScreen(xy[2 * k], xy[2 * k + 1]);
+  }
+
+  /** Where a row is on the screen; null where it is neither shown nor asked about. @param {number} row */
+  place(row) {
+    const k = placeOf(row);
+    if (k >= 0) return this.xy && 2 * k < this.xy.length ? this.spot(k) : null;
+    const { left, right } = question.value ?? {};
+    const at = [left, right].find((item) => item?.i === row)?.at;
+    return at ? this.toScreen(...this.fit(...at)) : null;
   }
 }
 
 /**
- * The map drawn out so that it fills a frame, with y downwards. Its axes mean nothing, but its shape is kept within
- * reason.
+ * How the map is drawn out so that it fills a frame, with y downwards. Its axes mean nothing, but its shape is kept
+ * within reason.
  *
  * @param {Float32Array} xy
+ * @returns {(x: number, y: number) => [number, number]}
  */
-function filled(xy) {
+function fitting(xy) {
   const low = [Infinity, Infinity];
   const high = [-Infinity, -Infinity];
   for (let k = 0; k < xy.length; k++) {
@@ -220,21 +237,17 @@ function filled(xy) {
     high[k % 2] = Math.max(high[k % 2], xy[k]);
   }
   const widest = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
-  const goal = new Float32Array(xy.length);
-  for (let k = 0; k < xy.length; k++) {
-    const extent = Math.max(high[k % 2] - low[k % 2], widest / STRETCH);
-    const place = 0.5 + (xy[k] - (low[k % 2] + high[k % 2]) / 2) / extent;
-    goal[k] = k % 2 ? 1 - place : place;
-  }
-  return goal;
+  const middle = [0, 1].map((axis) => (low[axis] + high[axis]) / 2);
+  const extent = [0, 1].map((axis) => Math.max(high[axis] - low[axis], widest / STRETCH));
+  return (x, y) => [0.5 + (x - middle[0]) / extent[0], 0.5 - (y - middle[1]) / extent[1]];
 }
 
-/** 1 for every row out of focus; null when nothing is looked at. @param {number} n */
+/** 1 for every point out of focus; null when nothing is looked at. @param {number} n */
 function fadedRows(n) {
   const looked = focus.value;
   if (!looked) return null;
   const faded = new Uint8Array(n).fill(1);
-  if ("rows" in looked) for (const row of looked.rows) faded[row] = 0;
+  if ("rows" in looked) for (const row of looked.rows) faded[placeOf(row)] = 0;
   else {
     const number = labels.value?.colours.indexOf(looked.colour) ?? -1;
     labels.value?.of.forEach((label, row) => (faded[row] = label === number ? 0 : 1));

@@ -46,7 +46,7 @@ function drawNumbers(map, pen, ends) {
     const title = name.length > MAX_TITLE ? `${name.slice(0, MAX_TITLE - 1)}…` : name;
     const text = title ? `${number} ${title}` : String(number);
     const half = Math.max(HALF, pen.measureText(text).width / 2 + 7);
-    const [middleX, middleY] = map.place(row);
+    const [middleX, middleY] = map.spot(row);
     const x = Math.max(half, Math.min(map.width - half, middleX));
     const isFree = (/** @type {number} */ y) =>
       taken.every(([a, b, w, h]) => Math.abs(a - x) > half + w || Math.abs(b - y) > HALF + h);
@@ -100,16 +100,17 @@ function drawEnds(pen, ends) {
 /** Where the two asked items are on the screen, if there are any. @param {MapView} map */
 function pairEnds(map) {
   const pair = question.value?.pair;
-  if (!pair || !map.xy || 2 * Math.max(pair.i, pair.j) >= map.xy.length) return [];
-  return [map.place(pair.i), map.place(pair.j)];
+  const ends = pair ? [map.place(pair.i), map.place(pair.j)] : [];
+  return ends.every(Boolean) ? /** @type {[number, number][]} */ (ends) : [];
 }
 
 /** @param {MapView} map @param {Pen} pen */
 function drawPointed(map, pen) {
   const row = pointed.value;
-  if (row === null || !map.xy || 2 * row >= map.xy.length) return;
+  const at = row === null ? null : map.place(row);
+  if (!at) return;
   pen.beginPath();
-  pen.arc(...map.place(row), map.radius + 4, 0, 7);
+  pen.arc(...at, map.radius + 4, 0, 7);
   pen.strokeStyle = styleOf("--ink");
   pen.lineWidth = 2;
   pen.stroke();

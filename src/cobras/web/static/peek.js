@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { singleCard } from "./cards.js";
 import { byId, el } from "./dom.js";
 import { clusterTag, face, fetchThumbnail } from "./thumbs.js";
-import { clusters, focus, isHidden, labels, opened, pointed, question } from "./state.js";
+import { clusters, focus, isHidden, labels, opened, placeOf, pointed, question } from "./state.js";
 
 /** @param {import("./map.js").MapView} map */
 export function startPeek(map) {
@@ -18,7 +18,7 @@ export function startPeek(map) {
     if (!item || pointed.value !== row) return;
     hover.replaceChildren(face(item), el("p", {}, el("b", {}, item.id), clusterTag(row)));
     hover.hidden = false;
-    const [x, y] = map.place(row);
+    const [x, y] = map.place(row) ?? [0, 0];
     const [width, height] = [hover.offsetWidth, hover.offsetHeight];
     const left = Math.max(4, Math.min(map.width - width - 4, x + 14));
     const top = y + 14 + height > map.height ? y - 14 - height : y + 14;
@@ -49,7 +49,7 @@ export function startPeek(map) {
 function clusterButton(row) {
   const look = () => {
     const found = labels.value;
-    if (found) focus.set({ colour: found.colours[found.of[row]] });
+    if (found) focus.set({ colour: found.colours[found.of[placeOf(row)]] });
   };
-  return isHidden(row) ? null : el("button", { class: "link", onclick: look }, "look at its cluster");
+  return isHidden(row) || placeOf(row) < 0 ? null : el("button", { class: "link", onclick: look }, "look at its cluster");
 }

@@ -2,7 +2,7 @@
 
 import { byId } from "./dom.js";
 import { Nearest, rowsInside } from "./geometry.js";
-import { focus, layout, opened, pointed } from "./state.js";
+import { focus, layout, opened, pointed, rowAt as rowOf } from "./state.js";
 
 const REACH = 12; // pixels within which an item counts as pointed at
 const STEP = 1.6; // how much a press of + or − zooms
@@ -35,7 +35,8 @@ export function startPointer(map) {
     nearest ??= new Nearest(map.goal);
     const [px, py] = place(event);
     const [[x, y], [x2, y2]] = [map.toMap(px, py), map.toMap(px + REACH, py + REACH)];
-    return nearest.find(x, y, x2 - x, y2 - y);
+    const found = nearest.find(x, y, x2 - x, y2 - y);
+    return found === null ? null : rowOf(found);
   };
 
   const setTool = (/** @type {boolean} */ on) => {
@@ -98,7 +99,7 @@ export function startPointer(map) {
       opened.set(row);
       if (row === null) focus.set(null);
     } else if (done.lasso && map.goal) {
-      const rows = rowsInside(map.goal, map.lasso);
+      const rows = rowsInside(map.goal, map.lasso).map(rowOf);
       focus.set(rows.length ? { rows } : null);
       setTool(false);
     }

@@ -11,16 +11,35 @@ export const settings = unknown();
  * @type {Signal<import("./types.js").Question | null>} */
 export const question = unknown();
 
-/** The cluster of every row, now or in the past.
+/** The cluster of every row that the map shows, now or in the past.
  * @type {Signal<import("./types.js").Labels | null>} */
 export const labels = unknown();
 
 /** @type {Signal<import("./types.js").Clusters | null>} */
 export const clusters = unknown();
 
-/** Where every row lies on the map.
+/** Where the rows lie on the map.
  * @type {Signal<import("./types.js").Layout | null>} */
 export const layout = unknown();
+
+/** The row that stands at a place of the map. @param {number} place */
+export function rowAt(place) {
+  const rows = layout.value?.rows;
+  return rows ? rows[place] : place;
+}
+
+/** The place of a row on the map, or -1 where it is not shown. @param {number} row */
+export function placeOf(row) {
+  const rows = layout.value?.rows;
+  if (!rows) return row;
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle] < row) low = middle + 1;
+    else high = middle;
+  }
+  return rows[low] === row ? low : -1;
+}
 
 /** What is looked at: one cluster, or the rows of a lasso; the rest is grey.
  * @type {Signal<import("./types.js").Focus | null>} */

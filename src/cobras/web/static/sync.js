@@ -125,8 +125,8 @@ const follow = onceAtATime(async () => {
 });
 
 async function fetchMap() {
-  const { data, ...rest } = await get("map");
-  layout.set({ ...rest, xy: new Float32Array(bytes(data)) });
+  const { data, rows, ...rest } = await get("map");
+  layout.set({ ...rest, rows: rows && new Uint32Array(bytes(rows)), xy: new Float32Array(bytes(data)) });
 }
 
 /** @param {any} body */

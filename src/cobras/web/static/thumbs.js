@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { el, svg } from "./dom.js";
 import { colourOf } from "./palette.js";
-import { clusterTitle, isHidden, labels, opened, pointed, settings } from "./state.js";
+import { clusterTitle, isHidden, labels, opened, placeOf, pointed, settings } from "./state.js";
 
 const TINY = 64; // pictures up to this many pixels wide are not enlarged to fill their card
 const KEPT = 2000; // thumbnails kept in memory
@@ -53,8 +53,9 @@ export function picture(src, id) {
 /** The cluster of an item on the map; the asked pair shows none. @param {number} row */
 export function clusterTag(row) {
   const found = labels.value;
-  if (!found || row >= found.of.length) return el("span", { class: "tag" });
-  return rowTag(row, found.of[row], found.colours[found.of[row]]);
+  const number = found?.of[placeOf(row)];
+  if (!found || number === undefined) return el("span", { class: "tag" });
+  return rowTag(row, number, found.colours[number]);
 }
 
 /** @param {number} row @param {number} number @param {number} colour */

@@ -9,7 +9,8 @@
  * @typedef {{kind: "series", channels: (number | null)[][], length: number, fields: Cell[]}} SeriesCard
  * @typedef {TableCard | ImageCard | TextCard | SeriesCard} Card
  * @typedef {{i: number, id: string, text: string, image: string | null, line: (number | null)[] | null}} Thumbnail
- * @typedef {Thumbnail & {card: Card, cluster: number | null, colour: number | null}} Item
+ * @typedef {Thumbnail & {card: Card, cluster: number | null, colour: number | null,
+ *   at: [number, number] | null}} Item
  * @typedef {{name: string, left: string | null, right: string | null,
  *   difference: number, measured: boolean}} Column
  *
@@ -94,10 +95,12 @@
  * @property {Record<string, string[]>} keys
  * @property {string[]} exports
  *
- * What the page makes of base64: `of` is the cluster of every row, `xy` holds x and y of every row in [0, 1].
+ * What the page makes of base64: `of` is the cluster of every row that the map shows, `xy` holds x and y of each in
+ * [0, 1], `rows` their numbers, ascending, where they are not all rows.
  *
  * @typedef {{version: number, at: number, of: Uint8Array | Uint16Array | Uint32Array, colours: number[]}} Labels
- * @typedef {{version: number, layout: "none" | "pca" | "tsne", pending: boolean, xy: Float32Array}} Layout
+ * @typedef {{version: number, layout: "none" | "pca" | "tsne", pending: boolean, n_items: number,
+ *   rows: Uint32Array | null, xy: Float32Array}} Layout
  *
  * What is looked at: a cluster, by its colour, which stays with it when numbers change, or the rows of a lasso.
  *
