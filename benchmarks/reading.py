@@ -4,9 +4,9 @@
 
 Two files of 20 columns: fractions only, and a mix of fractions, whole numbers, words, dates and gaps. Each line has
 the seconds of `polars.read_csv` in a process of its own, start and import included, and those of `cobras ask` from
-its start to its first question, taken in turn and the best of five each; the largest memory of `cobras ask` as the
-system measures it, with all libraries, in multiples of the feature matrix; and the same beyond what `cobras ask`
-takes on ten rows.
+its start to its first question, taken in turn, the median of five each and the median of their ratios; the largest
+memory of `cobras ask` as the system measures it, with all libraries, in multiples of the feature matrix; and what
+of it is beyond what `cobras ask` takes on ten rows.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import polars as pl
@@ -101,9 +102,10 @@ def main() -> None:
             width = read_dataset(_head(path, 5_000)).X.shape[1]
             _, idle = first_question(_head(path, 11), folder)
             runs = [(polars_seconds(path), *first_question(path, folder)) for _ in range(N_RUNS)]  # in turn
-            alone, seconds, peak = min(r[0] for r in runs), min(r[1] for r in runs), max(r[2] for r in runs)
+            alone, seconds = median(r[0] for r in runs), median(r[1] for r in runs)
+            ratio, peak = median(r[1] / r[0] for r in runs), max(r[2] for r in runs)
             matrix = 8 * n * width
-            found = (path.stat().st_size / 1e6, alone, seconds, seconds / alone)
+            found = (path.stat().st_size / 1e6, alone, seconds, ratio)
             memory = (matrix / 1e6, peak / 1e6, peak / matrix, (peak - idle) / matrix)
             print(f"{kind:10}" + "".join(f"{value:10.2f}" for value in (*found, *memory)), flush=True)
             path.unlink()

@@ -52,8 +52,21 @@ ALLOWED = {
     "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session", "spaces"},
     "bench": BASE | {"data", "estimators", "methods", "spaces"},
     "cli": BASE
-    | {"ahead", "bench", "data", "history", "oracles", "progress", "runner", "session", "spaces", "storage", "web"},
-    "web": BASE | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session"},
+    | {
+        "ahead",
+        "bench",
+        "data",
+        "history",
+        "oracles",
+        "progress",
+        "runner",
+        "session",
+        "spaces",
+        "storage",
+        "web",
+    },
+    "web": BASE
+    | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session", "spaces"},
     "__main__": {"cli"},
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobras.history import Record
 from cobras.partition import Partition, SuperInstance
-from cobras.types import Answer, IndexArray, LabelArray
+from cobras.types import Answer, BoolArray, IndexArray, LabelArray
 
 WINDOW = 20  # answers over which stability is judged
 STABLE = 0.99  # share of instances that must have kept their cluster before a stop is suggested
@@ -112,17 +112,37 @@ class Homes:
     def of(self, partition: Partition, rows: Iterable[int]) -> dict[int, int]:
         """The cluster number of each; a super-instance is searched only for those whose home is no longer there."""
         numbers = {id(s): k for k, c in enumerate(partition.clusters) for s in c.super_instances}
+        everywhere = sorted((s for group in partition.groups for s in group), key=len)
         rows = list(rows)
-        lost = np.unique([row for row in rows if id(self._homes.get(row)) not in numbers]).astype(np.int64)
-        for s in (s for group in partition.groups for s in group):
-            if len(lost) == 0:
-                break
-            members = s.members
-            at = np.minimum(np.searchsorted(members, lost), len(members) - 1)
-            found = members[at] == lost
-            self._homes.update(dict.fromkeys(lost[found].tolist(), s))
-            lost = lost[~found]
+        lost = {row for row in rows if id(self._homes.get(row)) not in numbers}
+        self._homes.update({s.representative: s for s in everywhere if s.representative in lost})
+        lost -= {s.representative for s in everywhere}
+        # First where a row is likely: a super-instance was split, or its parts were put together again.
+        for s, anyone in [*((s, False) for s in everywhere), *((s, True) for s in everywhere)]:
+            candidates = np.array([row for row in sorted(lost) if anyone or self._is_related(s, row)])
+            if len(candidates):
+                found = candidates[among(s.members, candidates)].tolist()
+                self._homes.update(dict.fromkeys(found, s))
+                lost -= set(found)
         return {row: numbers[id(self._homes[row])] for row in rows}
+
+    def _is_related(self, s: SuperInstance, row: int) -> bool:
+        """Whether one of two super-instances, the home that a row had and another one, comes from the other."""
+        home = self._homes.get(row)
+        return home is None or all(a == b for a, b in zip(home.path, s.path, strict=False))
+
+
+def among(members: IndexArray, rows: IndexArray) -> BoolArray:
+    """Which rows are members; these are ascending.
+
+    Examples
+    --------
+    >>> among(np.array([2, 3, 7]), np.array([0, 3, 9])).tolist()
+    [False, True, False]
+    """
+    rows = rows.astype(members.dtype)  # else all members would be converted
+    found: BoolArray = members[np.minimum(np.searchsorted(members, rows), len(members) - 1)] == rows
+    return found
 
 
 def measure(
@@ -135,16 +155,17 @@ def measure(
 ) -> Progress:
     """Progress from the answers, the clusters of their rows, the clustering now and that of 20 answers ago."""
     share = None if before is None else kept_share(overlap(before, now))
+    unsatisfied = tuple(r for r in history if not satisfied(r, clusters))
     reason = ""
     if exhausted:
         reason = "Nothing is left worth asking."
-    elif share is not None and share >= STABLE:
+    elif share is not None and share >= STABLE and not unsatisfied:
         reason = f"{100 * share:.4g} % of the items kept their cluster over the last {WINDOW} answers."
     return Progress(
         n_answers=sum(r.kind == "answer" for r in history),
         n_clusters=now.n_clusters,
         stable_share=share,
-        unsatisfied=tuple(r for r in history if not satisfied(r, clusters)),
+        unsatisfied=unsatisfied,
         n_set_aside=n_set_aside,
         may_stop=bool(reason),
         reason=reason,

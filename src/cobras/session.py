@@ -12,7 +12,6 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self
 
-
 from cobras.constraints import ConstraintPairs
 from cobras.exceptions import CobrasError, InvalidDataError, StaleQuestionError
 from cobras.exports import is_folder, write_answers, write_labels

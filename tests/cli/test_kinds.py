@@ -120,3 +120,6 @@ def test_where_sessions_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert session_file(Path("t.csv"), None) == Path("t.cobras")
     assert session_file(Path("t.csv"), Path("other.cobras")) == Path("other.cobras")
     assert session_file(Path("s.cobras"), None) == Path("s.cobras")
+    assert session_file(Path("../*.parquet"), None) == tmp_path.parent / f"{tmp_path.name}.cobras"
+    assert session_file(tmp_path / "t-*.parquet", None) == tmp_path.parent / f"{tmp_path.name}.cobras"
+    assert session_file(Path("s3://bucket/a/t-*.parquet"), None) == Path("a.cobras")

@@ -42,7 +42,7 @@ def test_without_a_verb_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["ask", "flowers.csv", "--seed", "x"], "Invalid value for '--seed'"),
         (["ask", "flowers.csv", "--method", "magic"], "There is no method 'magic'."),
         (["ask", "flowers.csv", "--set", "n_super_instances"], "--set takes NAME=VALUE"),
-        (["ask", "flowers.csv", "--set", "n_super_instances=3"], "cobras has no option n_super_instances"),
+        (["ask", "flowers.csv", "--set", "n_super_instances=3"], "adder has no option n_super_instances"),
         (["ask", "flowers.csv", "--method", "npu"], "n_clusters"),
         (["ask", "flowers.csv", "--session", "text.cobras"], "text.cobras is not a session file"),
         (["ask", "flowers.csv", "--session", "no/folder.cobras"], "is not a folder"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 
 from cobras import Session
 from cobras.data import read_dataset
-from cobras.web import sample
+from cobras.web import atlas, sample
 from cobras.web.sample import Sample
 from tests.web.serving import decoded, serving
 
@@ -46,15 +49,34 @@ def test_a_sample_has_the_labels_of_its_rows(seed: int, answers: list[bool], siz
     assert all(shown.place(row) is None for row in range(50) if row not in shown.rows)
 
 
-@given(seed=st.integers(0, 99), answers=st.lists(st.booleans(), max_size=20))
-def test_the_clusters_of_some_rows_are_those_of_all(seed: int, answers: list[bool]) -> None:
-    session = answered(50, seed, answers)
+@given(
+    seed=st.integers(0, 99),
+    steps=st.lists(st.sampled_from([True, False, None, "undo", "revise"]), max_size=25),
+    method=st.sampled_from(["cobras", "cobra", "adder"]),
+)
+def test_the_clusters_of_some_rows_are_those_of_all(seed: int, steps: list[object], method: str) -> None:
+    session = answered(50, seed, [], method)
     rows = list(range(0, 50, 3))
-    for _ in range(3):
+    for step in steps:
+        if step == "undo" and session.can_undo:
+            session.undo()
+        elif step == "revise" and session.history:
+            session.revise(0, None)
+        elif (step is None or isinstance(step, bool)) and (pair := session.ask()) is not None:
+            session.tell(step, pair)
         assert session.clusters_of(rows) == {row: session.labels_[row] for row in rows}
-        if not session.can_undo:
-            break
-        session.undo()
+
+
+def test_folders_of_killed_servers_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    names = [f"cobras-map-{gone.pid}-abc", f"cobras-map-{os.getpid()}-abc", "cobras-map-other"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rows.npy").touch()
+    atlas.sweep()
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(names[1:])
 
 
 def test_the_page_of_a_large_table_shows_a_sample(

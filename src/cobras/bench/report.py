@@ -25,7 +25,7 @@ def write_report(*folders: Path, out: Path | None = None) -> Path:
     Parameters
     ----------
     folders : Path
-        Folders that `cobras bench run` filled; the experiments must have the same folds, queries and seed.
+        Folders that `cobras bench run` filled; the experiments must have the same folds and seed.
     out : Path, optional
         Where `report.html`, `report.md` and `figures/` go; the first folder by default.
 

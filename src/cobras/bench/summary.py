@@ -218,16 +218,20 @@ class Summary:
 
 
 def read_summary(*folders: Path) -> Summary:
-    """Read what `cobras bench run` wrote into a folder, or into several with the same folds, queries and seed."""
+    """Read what `cobras bench run` wrote into a folder, or into several with the same folds and seed.
+
+    Where they differ in the number of queries, all runs count up to the smallest.
+    """
     read = [_read(folder) for folder in folders]
     about = _together([about for _, _, about in read])
+    n_queries = min(int(results["query"].to_numpy().max()) for results, _, _ in read)
     results = pl.concat([results for results, _, _ in read]).sort(*KEY, "query")
+    results = results.filter(pl.col("query") <= n_queries)
     runs = pl.concat([runs for _, runs, _ in read]).sort(KEY)
     if runs.select(KEY).is_duplicated().any():
         raise InvalidDataError(
             f"A run is in more than one of {', '.join(map(str, folders))}. Name each method once."
         )
-    n_queries = int(results["query"].to_numpy().max())
     sizes = runs.select("task", "n_rows", "n_features", "n_classes").unique("task").sort("n_rows", "task")
     return Summary(
         name=str(about.get("experiment", {}).get("name", folders[0].name)),
@@ -258,13 +262,18 @@ def _read(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
 
 def _together(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """One record of several experiments, which must share their folds."""
-    first, *others = abouts
-    for other in others:
-        for key in ("folds", "queries", "seed"):
-            values = [about.get("experiment", {}).get(key) for about in (first, other)]
-            if values[0] != values[1]:
-                raise InvalidDataError(f"The experiments differ in {key}: {values[0]} and {values[1]}.")
-    return first | {"runs": [run for about in abouts for run in about.get("runs", [])]}
+    given = [about.get("experiment", {}) for about in abouts]
+    for other in given[1:]:
+        for key in ("folds", "seed"):
+            if given[0].get(key) != other.get(key):
+                raise InvalidDataError(
+                    f"The experiments differ in {key}: {given[0].get(key)} and {other.get(key)}."
+                )
+    contestants = [contestant for experiment in given for contestant in experiment.get("contestants", [])]
+    return {
+        "experiment": given[0] | {"contestants": contestants},
+        "runs": [run for about in abouts for run in about.get("runs", [])],
+    }
 
 
 def _whole(results: pl.DataFrame, runs: pl.DataFrame, n_queries: int) -> bool:

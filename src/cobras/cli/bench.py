@@ -86,7 +86,7 @@ def report(
         typer.Argument(
             metavar="EXPERIMENT...",
             help="The .toml file, or the folder of its results; experiments/paper.toml by default. Several with "
-            "the same folds, queries and seed make one report, named after the first.",
+            "the same folds and seed make one report, up to the smallest number of queries, named after the first.",
         ),
     ] = None,
     out: Annotated[

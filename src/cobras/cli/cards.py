@@ -56,8 +56,8 @@ def compare(dataset: Dataset, pair: Pair, left: Card, right: Card, glyphs: Glyph
     """The columns of both rows, those that differ most first: by share of the range, or all or nothing for text."""
     if isinstance(left, Picture) or isinstance(right, Picture):
         return []
-    left, right = dataset.features(np.array(pair))
-    measured = dict(zip(dataset.columns, np.abs(left - right).tolist(), strict=True))
+    x, y = dataset.features(np.array(pair))
+    measured = dict(zip(dataset.columns, np.abs(x - y).tolist(), strict=True))
     lines = []
     for column, a in left.values.items():
         if column == dataset.recipe.get("id"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -57,7 +58,8 @@ MethodName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="cobras, cobra, cobs, npu, explore_consolidate, min_max or adder. [default: cobras]",
+        help="adder, cobras, cobra, cobs, npu, explore_consolidate or min_max. [default: adder; for series and on "
+        "a cluster cobras]",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="The same seed asks the same questions.")]
@@ -117,7 +119,7 @@ def session_file(path: Path, session: Path | None) -> Path:
         any(sign in plain.name for sign in signs) and not plain.exists()
     ):  # many files: the folder they are in
         plain = plain.parent
-    if ":" in path.parts[0] and not path.exists():  # an address
+    if re.match(r"[a-z][a-z0-9+.-]+:/", path.as_posix()) and not path.exists():  # an address
         return Path(f"{plain.stem or 'data'}.cobras")
     if plain.is_dir():
         named = plain if plain.name not in ("", "..") else plain.resolve()

@@ -144,7 +144,7 @@ def name_of(dataset: Dataset, data: Path | None, file: Path) -> str:
     """What the data is called on the page."""
     if dataset.recipe.get("kind") == "bundled":
         return "Handwritten digits"
-    return file.stem if data is None else data.resolve().name
+    return file.stem if data is None or not data.exists() else data.resolve().name
 
 
 def farewell(file: Path, n_answers: int, n_clusters: int) -> None:

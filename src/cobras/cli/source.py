@@ -15,6 +15,7 @@ from cobras.data.parquet import has_pattern
 from cobras.data.readers import choices_of, recipe_choices
 from cobras.data.remote import as_url, read_remote
 from cobras.exceptions import DataChangedError, InvalidDataError, SessionFileError
+from cobras.inputs import is_dask
 from cobras.session import Session
 from cobras.storage import Journal
 
@@ -89,16 +90,22 @@ def load_for_session(file: Path, path: Path | None, scheduler: str | None = None
 
 
 def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session:
-    """A session on a data set, in a file that is created or resumed; series are compared as series."""
+    """A session on a data set, in a file that is created or resumed; series are compared as series.
+
+    Unless a method is named, a new session has the one that makes most of the answers: ADDER where the rows are at
+    hand, COBRAS for series and on a cluster.
+    """
     X: Any = dataset.X
     distance = dataset.recipe.get("features")
+    is_new = file is None or not file.is_file() or not file.stat().st_size
     if dataset.series is None or distance not in ("dtw", "kshape"):
+        if is_new and options.get("method") is None and not is_dask(X):
+            options["method"] = "adder"
         return _opened(X, file, options)
     from cobras.spaces.series import SeriesSpace
 
     if (method := options.get("method")) in NEED_ROWS:
         raise InvalidDataError(f"{method} clusters rows of numbers, not series; add --features points.")
-    is_new = file is None or not file.is_file() or not file.stat().st_size
     if is_new and method in (None, "cobras"):
         options = {"branch": "smallest", **options}  # the better choice with series: see docs/series.md
     with showing_progress() as progress:

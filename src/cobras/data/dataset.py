@@ -83,7 +83,7 @@ class Dataset:
     Attributes
     ----------
     X : array of shape (n, d)
-        The features; those of a table lie in [0, 1].
+        The features; those of a table lie in [0, 1]. A dask array where a cluster reads the data.
     ids : array of shape (n,)
         The user's own names of the rows, or their numbers from 0.
     columns : tuple of str
@@ -103,6 +103,8 @@ class Dataset:
         Time series as they are, padded with NaN, for a space that compares them; None for everything else.
     large : LargeTable or None
         Reads the rows of a table larger than memory.
+    encoded : callable or None
+        Fetches the features of some rows where `X` is a dask array; use `features`.
 
     Examples
     --------
@@ -122,6 +124,7 @@ class Dataset:
     recipe: dict[str, Any] = field(default_factory=dict)
     series: FloatArray | None = field(default=None, repr=False)
     large: LargeTable | None = field(default=None, repr=False, compare=False)
+    encoded: Callable[[IndexArray], FloatArray] | None = field(default=None, repr=False, compare=False)
 
     @property
     def kind(self) -> str:
@@ -140,12 +143,13 @@ class Dataset:
     @property
     def is_remote(self) -> bool:
         """Whether the features lie on other machines."""
-        return not isinstance(self.X, np.ndarray)
+        return self.encoded is not None
 
     def features(self, rows: IndexArray | None) -> FloatArray:
         """The features of some rows, or of all, here."""
-        found: Any = self.X if rows is None else self.X[rows]
-        return found.compute() if self.is_remote else found  # type: ignore[no-any-return]
+        if self.encoded is not None:
+            return self.encoded(np.arange(len(self)) if rows is None else rows)
+        return self.X if rows is None else self.X[rows]
 
     @property
     def names(self) -> Sequence[Any]:

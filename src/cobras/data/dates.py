@@ -37,7 +37,9 @@ def as_seconds(column: pl.Series, format: str) -> pl.Series:
     moments = column
     if format:
         zone = "UTC" if format.endswith("%#z") else None
-        moments = column.str.strip_chars().str.strptime(pl.Datetime("us", zone), format, strict=False)
+        moments = column.str.strptime(pl.Datetime("us", zone), format, strict=False)
+        if moments.null_count() > column.null_count():
+            moments = column.str.strip_chars().str.strptime(pl.Datetime("us", zone), format, strict=False)
     elif column.dtype == pl.Time:
         return column.cast(pl.Int64).cast(pl.Float64) / 1e9
     elif column.dtype == pl.Duration:

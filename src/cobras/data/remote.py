@@ -17,7 +17,7 @@ from cobras.data.features import is_constant, listed
 from cobras.data.kinds import Choices
 from cobras.data.large import LargeCards, LargeTable
 from cobras.exceptions import InvalidDataError
-from cobras.types import FloatArray
+from cobras.types import FloatArray, IndexArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +64,7 @@ def read_remote(path: Path, choices: Choices, stored: Mapping[str, Any] | None =
         notes=tuple(notes),
         recipe={**choices.recipe(), "kind": "table", "hidden": hidden, "columns": recipes, "remote": True},
         large=table,
+        encoded=lambda rows: table.encoded(rows, recipes),
     )
 
 
@@ -159,6 +160,21 @@ class RemoteParquet(LargeTable):
         ]
         return da.concatenate(chunks)
 
+    def encoded(self, rows: IndexArray, recipes: Sequence[Mapping[str, Any]]) -> FloatArray:
+        """The features of some rows, here."""
+        import dask
+
+        home = np.searchsorted(self._starts, rows, side="right") - 1
+        where = [(p, np.flatnonzero(home == p)) for p in np.unique(home).tolist()]
+        taken = [
+            dask.delayed(_scaled)(dask.delayed(_taken)(self._parts[p], rows[at] - self._starts[p]), recipes)
+            for p, at in where
+        ]
+        X = np.empty((len(rows), len(recipes)), np.float32)
+        for (_, at), part in zip(where, dask.compute(*taken), strict=True):
+            X[at] = part
+        return X
+
     def codes(self, column: str) -> tuple[npt.NDArray[np.int32], int]:
         """A column of classes as numbers from 0 on, and how many cells are empty."""
         import pandas as pd
@@ -186,6 +202,10 @@ def _is_date(dtype: Any) -> bool:
 
 def _rows(part: pd.DataFrame, first: int, last: int, columns: Sequence[str] | None) -> pd.DataFrame:
     return (part if columns is None else part[list(columns)]).iloc[first:last]
+
+
+def _taken(part: pd.DataFrame, places: IndexArray) -> pd.DataFrame:
+    return part.iloc[places]
 
 
 def _numbers(part: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:

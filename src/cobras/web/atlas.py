@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,8 @@ from cobras.data import Dataset
 from cobras.data.maps import N_DIMENSIONS, Coordinates, components, nearest, pca_map, points
 from cobras.types import FloatArray
 from cobras.web.sample import Sample
+
+PREFIX = "cobras-map-"  # of temporary folders; the number of the process that made one follows
 
 
 class Atlas:
@@ -91,7 +95,9 @@ class Atlas:
         self._changed()
 
     def _improve(self, X: FloatArray) -> None:
-        with tempfile.TemporaryDirectory(prefix="cobras-map-", ignore_cleanup_errors=True) as folder:
+        sweep()
+        prefix = f"{PREFIX}{os.getpid()}-"
+        with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
             rows = Path(folder, "rows.npy")
             np.save(rows, components(X, min(N_DIMENSIONS, X.shape[1])))
             command = [sys.executable, "-m", "cobras.data.maps", str(rows), folder]
@@ -112,3 +118,17 @@ class Atlas:
                 for line in child.stdout or ():
                     with contextlib.suppress(OSError, ValueError):
                         self._show("tsne", np.load(line.decode().rstrip("\n")))
+
+
+def sweep() -> None:
+    """Remove what servers that were killed have left behind."""
+    if os.name != "posix":
+        return
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
+        try:
+            os.kill(int(owner), 0)  # asks whether there is such a process
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (ValueError, OverflowError, PermissionError):  # of somebody else
+            continue

@@ -12,6 +12,7 @@ import threading
 import numpy as np
 
 from cobras.partition import Partition, SuperInstance
+from cobras.progress import among
 from cobras.session import Session
 from cobras.spaces import RemoteSpace
 from cobras.types import IndexArray, LabelArray
@@ -78,9 +79,7 @@ class Sample:
             return int(self._space.labels_of(partition, [row])[0])
         for number, cluster in enumerate(partition.clusters):
             for s in cluster.super_instances:
-                members = s.members
-                at = np.searchsorted(members, row)
-                if at < len(members) and members[at] == row:
+                if among(s.members, np.array([row]))[0]:
                     return number
         raise AssertionError(f"row {row} is in no cluster")
 
