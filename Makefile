@@ -28,6 +28,8 @@ bench: .venv/peers          ## speed beside scikit-learn and the peers, as ratio
 	$(BIN)/python -m benchmarks.cosc
 	$(BIN)/python -m benchmarks.cobs
 	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.cluster
 	$(BIN)/python -m benchmarks.web
 
 agreement: .venv/peers      ## same behaviour as cobras-ts, 50 seeds

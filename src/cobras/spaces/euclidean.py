@@ -203,7 +203,8 @@ class RowSpace(ABC):
             nothing = np.zeros(self.n, dtype=np.int32)
             return self._parts(self._rows(whole), everything.found(), nothing, self._shown, seed, None)[0]
         region = self._region(whole)
-        found = large.described(region, large.sampled(region, 1, whole.random()).mean(axis=0, keepdims=True))
+        some = region.rows(np.linspace(0, self.n - 1, large.SAMPLE // 4, dtype=np.int64))
+        found = large.described(region, some.mean(axis=0, keepdims=True, dtype=np.float64))
         return SuperInstance(everything, int(found.medoids[0]), found.means[0], int(found.n_train[0]), seed)
 
     def _once(self, node: Node, make: Callable[[], tuple[SuperInstance, ...]]) -> tuple[SuperInstance, ...]:
