@@ -57,6 +57,7 @@ ALLOWED = {
         "bench",
         "data",
         "history",
+        "inputs",
         "oracles",
         "progress",
         "runner",

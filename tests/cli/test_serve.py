@@ -113,7 +113,7 @@ def test_a_kill_loses_no_answer_and_the_page_finds_the_server_again(
     start: Callable[..., Running], flowers: Path
 ) -> None:
     dataset = read_dataset(flowers, label="species")
-    twin = Session(dataset.X, random_state=3)
+    twin = Session(dataset.X, "adder", random_state=3)
     server = start("serve", "flowers.csv", "--label", "species", "--seed", "3")
     cookies = httpx.get(server.first, trust_env=False).cookies
     for round_ in range(3):

@@ -51,7 +51,7 @@ def test_a_whole_session(browser: Browser, tmp_path: Path) -> None:
     """Answer, undo, change, name, reload, kill the server, go on, export: the labels are those of a session."""
     data = flowers(tmp_path, n=400, n_kinds=6)
     kinds = data.labels
-    twin = Session(data.X, random_state=3)
+    twin = Session(data.X, "adder", random_state=3)
     arguments = ("flowers.csv", "--label", "species", "--seed", "3")
 
     def answer(page: Page, n: int) -> None:

@@ -95,13 +95,16 @@ class AskLoop:
 
         False if something is still being computed in the end: the program is then to end without waiting for it.
         """
-        with _hangups(), self.keys:
-            try:
-                self._talk(Text(opening))
-            finally:
-                with contextlib.suppress(OSError):  # the terminal may be gone
-                    self._farewell()
-        return self.thinker.end(wait=1)
+        try:
+            with _hangups(), self.keys:
+                try:
+                    self._talk(Text(opening))
+                finally:
+                    with contextlib.suppress(OSError):  # the terminal may be gone
+                        self._farewell()
+        finally:  # after Ctrl-C too: an interpreter that ends under a busy thread may abort
+            ended = self.thinker.end(wait=3)
+        return ended
 
     def _talk(self, message: RenderableType) -> None:
         first = True
