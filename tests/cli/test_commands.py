@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cobras.cli import main
+from cobras.cli import main, source
+from cobras.data import read_dataset
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -109,3 +110,15 @@ def test_export_does_not_overwrite_what_it_is_made_from(cobras: Runner, flowers:
         assert done.returncode == 2
         assert "flowers.csv is what the clusters are made from" in done.stderr
     assert flowers.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("given", "most", "used"), [({}, 200, "adder"), ({}, 10, "cobras"), ({"method": "cobra"}, 200, "cobra")]
+)
+def test_the_method_without_a_word_depends_on_the_number_of_rows(
+    given: dict[str, str], most: int, used: str, flowers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "MOST_FOR_ADDER", most)
+    dataset = read_dataset(flowers, label="species")
+    assert 10 < len(dataset) <= 200
+    assert source.open_session(dataset, None, **given).parameters["method"] == used

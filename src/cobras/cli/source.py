@@ -19,6 +19,7 @@ from cobras.inputs import is_dask
 from cobras.session import Session
 from cobras.storage import Journal
 
+MOST_FOR_ADDER = 200_000  # rows: beyond, laying out its landscape takes seconds
 NEED_ROWS = ("cobs", "npu", "explore_consolidate", "min_max", "adder")  # know rows of numbers only
 
 
@@ -93,13 +94,13 @@ def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session
     """A session on a data set, in a file that is created or resumed; series are compared as series.
 
     Unless a method is named, a new session has the one that makes most of the answers: ADDER where the rows are at
-    hand, COBRAS for series and on a cluster.
+    hand and not so many that its first question takes long, COBRAS for series and on a cluster.
     """
     X: Any = dataset.X
     distance = dataset.recipe.get("features")
     is_new = file is None or not file.is_file() or not file.stat().st_size
     if dataset.series is None or distance not in ("dtw", "kshape"):
-        if is_new and options.get("method") is None and not is_dask(X):
+        if is_new and options.get("method") is None and not is_dask(X) and len(X) <= MOST_FOR_ADDER:
             options["method"] = "adder"
         return _opened(X, file, options)
     from cobras.spaces.series import SeriesSpace
