@@ -1,10 +1,9 @@
 """K-means on more rows than one would like to read often.
 
-The seeds, the restarts and all iterations see a sample of rows; then one pass over all rows labels them. Further
-iterations over all rows would lower the inertia by a thousandth of what the split explains. A pass goes through
-fixed blocks of rows on all cores and adds up their sums in the order of the blocks, so that the result is the same
-for any number of threads, and for rows that lie in memory, in a mapped file or on other machines: whatever can do
-the passes is a `Region`.
+The seeds, the restarts and all iterations see a sample of rows; then one pass over all rows labels them. A pass
+goes through fixed blocks of rows on all cores and adds up their sums in the order of the blocks, so that the
+result is the same for any number of threads, and for rows that lie in memory, in a mapped file or on other
+machines: whatever can do the passes is a `Region`.
 """
 
 from __future__ import annotations
