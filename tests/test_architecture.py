@@ -20,9 +20,10 @@ BASE = {"types", "exceptions"}
 ALLOWED = {
     "types": set(),
     "exceptions": {"types"},
+    "cores": set(),
     "constraints": BASE,
     "partition": BASE,
-    "spaces": BASE | {"inputs", "partition"},
+    "spaces": BASE | {"cores", "inputs", "partition"},
     "clusterers": BASE | {"constraints", "inputs", "spaces"},
     "methods": BASE | {"clusterers", "constraints", "partition", "spaces"},
     "history": BASE,
@@ -33,7 +34,7 @@ ALLOWED = {
     "inputs": BASE,
     "storage": BASE,
     "sessionfile": BASE | {"storage"},
-    "data": BASE,
+    "data": BASE | {"cores"},
     "session": BASE
     | {
         "constraints",

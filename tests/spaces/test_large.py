@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from cobras import Answer, EuclideanSpace, Session
+from cobras import Answer, EuclideanSpace, Session, cores
 from cobras.partition import NodeRandom
-from cobras.spaces import cores, large, parts
+from cobras.spaces import large, parts
 from cobras.spaces.kmeans import kmeans
 from cobras.spaces.region import MemoryRegion, stretches
 from tests.problems import in_passes

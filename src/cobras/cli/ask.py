@@ -88,12 +88,12 @@ def converse(
         with waiting(console, f"Reading {data or file} ..."):
             warming = threading.Thread(target=warm_up, daemon=True)
             warming.start()
+            dataset = load()
+            warming.join()
             from cobras.cli.keys import open_keys
             from cobras.cli.loop import AskLoop
             from cobras.cli.source import keep_source, open_session
 
-            dataset = load()
-            warming.join()
             session = stack.enter_context(open_session(dataset, file, **options))
             if data is not None or session.get_note("recipe") is None:
                 keep_source(session, dataset, data)

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from cobras.cores import on_all_cores
 from cobras.data.decoding import NotTextError, decode
 from cobras.exceptions import InvalidDataError
 
@@ -43,19 +44,19 @@ def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     notes = ["Read as Latin-1, since the text is not UTF-8."] if layout.guessed else []
     if layout.headless:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
-    columns, commas = [], []
-    while cells:  # one by one, so that no column is there twice for long
-        name, series = cells[0].name, cells.pop(0).alias("cells")  # a name such as ^a$ would be a pattern
-        typed = _typed(series) if series.dtype == pl.String else series
-        if typed.dtype == pl.String and layout.delimiter != ",":
-            with_commas = _decimal_comma(series)
-            if with_commas is not None:
-                typed = with_commas
-                commas.append(repr(name))
-        columns.append(typed.alias(name))
-    if commas:
+
+    def typed(cells: pl.Series) -> tuple[pl.Series, bool]:
+        name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
+        found = _typed(series) if series.dtype == pl.String else series
+        may_have_commas = found.dtype == pl.String and layout.delimiter != ","
+        with_commas = _decimal_comma(series) if may_have_commas else None
+        return (found if with_commas is None else with_commas).alias(name), with_commas is not None
+
+    popped = (cells.pop(0) for _ in range(len(cells)))  # so that no column is there twice for long
+    columns = on_all_cores(typed, popped)
+    if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
-    return pl.DataFrame(columns), tuple(notes)
+    return pl.DataFrame([column for column, _ in columns]), tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,14 @@ the same rows, and comparable ones for new rows.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from cobras.cores import on_all_cores
 from cobras.data.dates import as_seconds
 from cobras.exceptions import InvalidDataError
 from cobras.types import FloatArray
@@ -40,7 +39,8 @@ def fit_number(name: str, column: pl.Series, source: str, date: str | None = Non
         date is None and column.dtype in _MACHINE and column.dtype.is_integer() and not column.null_count()
     )
     numbers = column if whole else _numbers(column, date)  # whole numbers need no copy
-    if not whole and numbers.is_infinite().any():
+    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+    if not np.isfinite([low, high]).all():
         row = int(numbers.is_infinite().fill_null(False).arg_true()[0])
         raise InvalidDataError(
             f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
@@ -50,8 +50,7 @@ def fit_number(name: str, column: pl.Series, source: str, date: str | None = Non
     if date is not None:
         recipe["format"] = date
     half = (numbers / 2).median() if numbers.null_count() else 0.0  # the mean of two halves cannot overflow
-    low, high = numbers.min(), numbers.max()
-    return {**recipe, "fill": 2 * float(half), "low": float(low), "high": float(high)}  # type: ignore[arg-type]
+    return {**recipe, "fill": 2 * float(half), "low": low, "high": high}  # type: ignore[arg-type]
 
 
 def counted(column: pl.Series) -> pl.DataFrame:
@@ -110,9 +109,7 @@ def encode_into(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -
     def write(start: int) -> None:
         _write(X[start : start + SLICE], frame.slice(start, SLICE), recipes)
 
-    starts = range(0, frame.height, SLICE)
-    with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1) or 1) as cores:
-        list(cores.map(write, starts))
+    on_all_cores(write, range(0, frame.height, SLICE))
 
 
 def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -> None:

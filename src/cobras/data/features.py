@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from cobras.cores import on_all_cores
 from cobras.data.dates import date_format
 from cobras.data.encoding import cells, counted, fit_category, fit_number
 from cobras.exceptions import InvalidDataError
@@ -82,8 +83,8 @@ def fit_columns(
     recipes: list[dict[str, Any]] = []
     left: dict[str, list[str]] = {"text": [], "nested": [], "empty": [], "constant": []}
     constant = []
-    for name in candidates:
-        found = _fit(source, name, cells(frame, name))
+    fitted = on_all_cores(lambda name: _fit(source, name, cells(frame, name)), candidates)
+    for name, found in zip(candidates, fitted, strict=True):
         if isinstance(found, str):
             left[found].append(name)
         elif frame.height > 1 and is_constant(found):
@@ -112,8 +113,7 @@ def is_constant(recipe: dict[str, Any]) -> bool:
 def _fit(source: str, name: str, column: pl.Series) -> dict[str, Any] | str:
     """The recipe of a column, or why it has none."""
     dtype = column.dtype
-    known = column.fill_nan(None) if dtype.is_float() else column
-    if known.null_count() == len(column):
+    if n_missing(column) == len(column):
         return "empty"
     if dtype.is_numeric() or dtype == pl.Boolean:
         return fit_number(name, column, source)

@@ -7,11 +7,14 @@ one sparse linear system, solved by conjugate gradients: no matrix of all pairs 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import cg
 
 from cobras.types import FloatArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def affinities(rows: FloatArray, n_neighbors: int) -> sparse.csr_array:
@@ -26,6 +29,7 @@ def affinities(rows: FloatArray, n_neighbors: int) -> sparse.csr_array:
     >>> S.toarray().round(3).tolist()[0]
     [0.0, 1.0, 0.0, 0.0]
     """
+    from scipy import sparse
     from sklearn.neighbors import NearestNeighbors
 
     n = len(rows)
@@ -49,17 +53,22 @@ class Diffusion:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> pair = Diffusion(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]), a=0.5)
     >>> pair.spread(np.array([1.0, 0.0])).round(3).tolist()
     [0.667, 0.333]
     """
 
     def __init__(self, S: sparse.csr_array, a: float) -> None:
+        from scipy import sparse
+
         self._system = sparse.csr_array(sparse.eye_array(S.shape[0]) - a * S)
         self._a = a
 
     def spread(self, source: FloatArray) -> FloatArray:
         """Where it goes if this much enters at every point."""
+        from scipy.sparse.linalg import cg
+
         found, _ = cg(self._system, (1 - self._a) * source, rtol=1e-6, atol=0.0)
         spread: FloatArray = np.maximum(found, 0)
         return spread

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from cobras.cores import in_turn, on_all_cores
 from cobras.spaces.blocks import assign, farthest
-from cobras.spaces.cores import in_turn, on_all_cores
 from cobras.spaces.groups import squared_distances
 from cobras.spaces.large import BLOCK, Region, Sums, framed
 from cobras.types import BoolArray, FloatArray, IndexArray

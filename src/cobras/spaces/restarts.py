@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from cobras.spaces.cores import on_all_cores
+from cobras.cores import on_all_cores
 from cobras.spaces.kernels import grid, lloyd, pack, seed, unframe
 from cobras.spaces.kmeans import MAX_ITER, TOLERANCE, Uniforms
 from cobras.types import FloatArray

@@ -1,4 +1,4 @@
-"""Work on all cores: kernels release the interpreter lock, so threads are enough."""
+"""Work on all cores: kernels and polars release the interpreter lock, so threads are enough."""
 
 from __future__ import annotations
 
