@@ -19,7 +19,7 @@ from cobras.spaces.restarts import best_centers
 from cobras.types import FloatArray, IndexArray
 
 BLOCK = 2**16  # row numbers per block
-LARGE, AT_ONCE = 2**15, 2**22  # more rows, or numbers in them, are read in passes; fewer are gathered at once
+LARGE, AT_ONCE = 2**14, 2**21  # more rows, or numbers in them, are read in passes; fewer are gathered at once
 SAMPLE = 2**12  # rows that the seeds and restarts see, at least
 NUMBERS = 2**20  # numbers in the sample, 4 MB of float32
 
@@ -81,8 +81,7 @@ class Cut(NamedTuple):
 
 def cut(region: Region, k: int, rng: Uniforms, n_init: int) -> Cut:
     """Split a region into at most k groups; at least two where any two rows differ."""
-    sample = sampled(region, k, rng)
-    centers = best_centers(sample, k, rng, n_init)
+    centers = best_centers(sampled(region, k, rng), k, rng, n_init)
     while len(centers) < k:  # the sample holds few different rows
         row, away = region.farthest(centers)
         if not away > 0:
@@ -92,10 +91,12 @@ def cut(region: Region, k: int, rng: Uniforms, n_init: int) -> Cut:
 
 
 def sampled(region: Region, k: int, rng: Uniforms) -> FloatArray:
-    """Rows enough to find k groups: at least `SAMPLE`, of many rows one in 32, but not more than `NUMBERS`."""
+    """Rows enough to find k groups, in any order: at least `SAMPLE`, of many one in 32, but at most `NUMBERS`."""
     n = len(region)
     size = max(SAMPLE, 128 * k, min(n // 32, NUMBERS // region.n_columns))
-    return region.rows(np.unique((rng.random((min(n, size),)) * n).astype(np.int64)))
+    rows = region.rows(np.unique((rng.random((min(n, size),)) * n).astype(np.int64)))
+    shuffled: FloatArray = rows[np.argsort(rng.random((len(rows),)), kind="stable")]
+    return shuffled
 
 
 def described(region: Region, centers: FloatArray) -> Cut:
