@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobras import Session
+from cobras import Answer, Session
 from cobras.ahead import Thinker, branches
+from cobras.methods.asking import Step
+from cobras.partition import Partition
 from cobras.spaces.euclidean import EuclideanSpace
+from cobras.types import Pair
 
 answers = st.lists(st.sampled_from([True, False, None, "undo", "revise", "mark", "constraint"]), max_size=25)
 
@@ -97,11 +101,32 @@ def test_a_thinker_stops_at_the_answer_and_goes_on_with_the_next_question() -> N
     assert thinker.end(wait=30)
 
 
-def test_thinking_ahead_in_another_thread_while_answers_come() -> None:
+def test_a_thought_that_fails_does_not_end_the_thinking() -> None:
+    thought = []
+
+    def fails_at_same(space, constraints, seed):  # type: ignore[no-untyped-def]
+        whole = Partition.of([(space.root(seed),)])
+        if (yield Step(Pair(0, 1), whole)) is Answer.SAME:
+            raise RuntimeError("no clustering fits")
+        thought.append(1)
+        while True:
+            yield Step(None, whole)
+
+    thinker, session = Thinker(), Session([[0.0], [1.0]], fails_at_same, random_state=0)
+    for n_times in (1, 2):
+        thinker.begin(session)
+        assert thinker.finish(wait=10)
+        assert len(thought) == 3 * n_times  # the other three begin with same
+    session.tell(False, (0, 1))
+    assert session.ask() is None
+
+
+@pytest.mark.parametrize(("method", "n_answers"), [("cobras", 60), ("adder", 12)])
+def test_thinking_ahead_in_another_thread_while_answers_come(method: str, n_answers: int) -> None:
     X = np.random.default_rng(0).normal(size=(400, 3))
-    plain, ahead = Session(X, random_state=0), Session(X, random_state=0)
+    plain, ahead = Session(X, method, random_state=0), Session(X, method, random_state=0)
     threads = []
-    for k in range(60):
+    for k in range(n_answers):
         pair = plain.ask()
         assert pair == ahead.ask()
         for think in branches(ahead):

@@ -101,6 +101,85 @@ def test_ranges_come_from_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     np.save(tmp_path / "rows.npy", rows)
     X = read_dataset(tmp_path / "rows.npy").X
     np.testing.assert_allclose(X[[0, 1_234, 4_567]], [[3 / 8, 0], [0, 1], [1, 0]], atol=1e-6)
+    days = [f"{1 + k % 28}/3/2020" for k in range(5_000)]
+    days[1_234], days[4_321] = "1/3/2019", "28/3/2021"
+    days[2_000:4_200] = [None] * 2_200  # more than a batch
+    pl.DataFrame({"day": days}).write_parquet(tmp_path / "days.parquet")
+    X = read_dataset(tmp_path / "days.parquet").X
+    assert [X[1_234], X[4_321], X.min(), X.max()] == [0, 1, 0, 1]
+
+
+@pytest.mark.usefixtures("tight")
+def test_rows_of_long_texts_come_in_shorter_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large, "BATCH", 2**20)
+    pl.DataFrame({"text": ["a" * 1_000] * 5_000}).write_parquet(tmp_path / "t.parquet")
+    table = large.large_table(tmp_path / "t.parquet")
+    assert table is not None
+    assert max(batch.height for _, batch in table.batches()) == 1_048
+
+
+@pytest.mark.usefixtures("tight")
+def test_a_gap_that_no_sample_shows_is_filled_with_the_median(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large, "N_SAMPLED", 10)
+    year = pl.Series([float(2000 + k % 21) for k in range(5_000)])
+    frame = pl.DataFrame(
+        {
+            "null": year.clone().scatter(1_233, None),
+            "nan": year.clone().scatter(4_321, np.nan),
+            "word": pl.Series(["a"] * 5_000).scatter(77, None),  # which is a difference
+            "z": np.arange(5_000) % 7,
+        }
+    )
+    frame.write_parquet(tmp_path / "t.parquet")
+    found = read_dataset(tmp_path / "t.parquet")
+    assert found.columns == ("null", "nan", "word=a", "z")
+    assert 0.2 < found.X[1_233, 0] < 0.8  # the median of ten rows
+    assert 0.2 < found.X[4_321, 1] < 0.8
+    assert found.X[[76, 77], 2].tolist() == pytest.approx([0.125**0.5, 0])
+    assert found.X.min() >= 0
+    assert found.X.max() <= 1
+    assert any("Filled 2 missing values in 'null', 'nan'" in note for note in found.notes)
+
+
+@pytest.mark.usefixtures("tight")
+def test_parts_whose_types_differ_are_read_as_the_wider_one(tmp_path: Path) -> None:
+    """A table cut into files by pandas holds floats where a column has gaps, and integers where it has none."""
+    whole = pl.DataFrame({"x": np.arange(3_000) % 11, "z": np.arange(3_000.0) % 13})
+    gaps = whole.with_columns(x=pl.col("x").cast(pl.Float64).replace(3.0, None))
+    whole.write_parquet(tmp_path / "a.parquet")
+    gaps.write_parquet(tmp_path / "b.parquet")
+    found = read_dataset(tmp_path)
+    assert found.X.shape == (6_000, 2)
+    np.testing.assert_allclose(found.X[:3_000, 0], whole["x"].to_numpy() / 10, atol=1e-6)
+    assert found.row(3) == {"x": 3.0, "z": 3.0}
+    whole.with_columns(x=pl.Series([[1]] * 3_000)).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InvalidDataError, match="have columns of different types"):
+        read_dataset(tmp_path)
+
+
+@pytest.mark.usefixtures("tight")
+@pytest.mark.parametrize("name", ["^z.*$", "*", "a b"])
+def test_any_name_of_a_column_is_taken_literally(name: str, tmp_path: Path) -> None:
+    pl.DataFrame({"z": np.arange(3_000) % 7, name: np.arange(3_000) % 2}).write_parquet(
+        tmp_path / "t.parquet"
+    )
+    found = read_dataset(tmp_path / "t.parquet", label=name)
+    assert found.columns == ("z",)
+    assert isinstance(found.large, LargeTable)
+    assert found.large.codes(name)[0][:4].tolist() == [0, 1, 0, 1]
+    assert read_dataset(tmp_path / "t.parquet").columns == ("z", name)
+
+
+@pytest.mark.usefixtures("tight")
+@pytest.mark.parametrize("value", [[1, 2], b"\xff"])
+def test_classes_that_are_neither_words_nor_numbers_are_refused(value: object, tmp_path: Path) -> None:
+    pl.DataFrame({"z": np.arange(3_000) % 7, "y": [value] * 3_000}).write_parquet(tmp_path / "t.parquet")
+    table = read_dataset(tmp_path / "t.parquet", label="y").large
+    assert isinstance(table, LargeTable)
+    with pytest.raises(InvalidDataError, match=r"'y' of t.parquet holds neither words nor numbers"):
+        table.codes("y")
 
 
 @pytest.mark.usefixtures("tight")
@@ -122,7 +201,9 @@ def test_the_export_holds_all_columns_in_order(suffix: str, tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("tight")
-def test_what_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = np.zeros((4_000, 3))
     rows[3_210, 1] = np.inf
     np.save(tmp_path / "rows.npy", rows)
@@ -132,3 +213,6 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
         read_dataset(tmp_path / "rows.npy", kind="image")
     with pytest.raises(InvalidDataError, match="has no column 'w'"):
         read_dataset(tmp_path / "rows.npy", drop=["w"])
+    monkeypatch.setenv("COBRAS_MEMORY", "2 GB")
+    with pytest.raises(InvalidDataError, match=r"COBRAS_MEMORY must be a number of bytes.* not '2 GB'"):
+        read_dataset(tmp_path / "rows.npy")

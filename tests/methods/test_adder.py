@@ -1,6 +1,7 @@
 """ADDER and its parts, against brute force."""
 
-from itertools import chain
+import threading
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
@@ -98,6 +99,26 @@ def test_a_block_keeps_the_order_it_was_asked_for(land):
     order = np.random.default_rng(0).permutation(land.n)
     whole = land.columns("distance", np.arange(land.n))
     np.testing.assert_array_equal(land.block("distance", order, order), whole[np.ix_(order, order)])
+
+
+def test_columns_that_two_threads_ask_for_do_not_get_mixed_up():
+    """The second thread comes while the column of the first is being computed."""
+    land, whole = (Landscape(EuclideanSpace(X), seed=0, n_parts=5) for _ in range(2))
+    other = threading.Thread(target=lambda: land.columns("distance", np.array([140])))
+    make = land._make["distance"]
+
+    def interrupted(point):
+        if point == 7:
+            other.start()
+            other.join(0.2)  # seconds; it waits if it has to, and goes on afterwards
+        return make(point)
+
+    land._make["distance"] = interrupted
+    first = land.columns("distance", np.array([7]))
+    other.join()
+    np.testing.assert_array_equal(first, whole.columns("distance", np.array([7])))
+    both = np.array([7, 140])
+    np.testing.assert_array_equal(land.columns("distance", both), whole.columns("distance", both))
 
 
 @given(st.integers(1, 9), st.integers(0, 1000), st.floats(0, 1))
@@ -251,6 +272,54 @@ def test_right_answers_cost_few_second_questions():
         known.add(*record.pair, record.answer)
         assert record.in_force
     assert again <= 3
+
+
+@given(problems(methods=("adder",), unsure=False), st.booleans())
+def test_the_person_may_speak_about_the_very_answer_that_is_in_doubt(problem, confirm):
+    problem.options["doubt"] = 0.0  # every answer is asked again
+    session = problem.session()
+    while (pair := session.ask()) is not None:
+        doubted = session._replayed.constraints.doubted
+        if doubted:
+            (about, answer), *_ = doubted.items()
+            session.add_constraint(*about, answer if confirm else Answer(1 - answer))
+            known = session._replayed.constraints
+            assert known.relation(*about) is (answer if confirm else Answer(1 - answer))
+            assert (about in known.doubted) is not confirm
+            return
+        session.tell(problem.answer(*pair), pair)
+
+
+def test_which_answers_may_be_doubted_is_not_remembered_from_another_course():
+    """The same two answers, of which first the second, then the first is volunteered."""
+    rows = np.array([[0.03], [-0.74], [-1.29], [1.42], [0.45]])
+    used, fresh = (Session(rows, "adder", random_state=0, n_parts=1, doubt=0.0) for _ in range(2))
+    used.tell(True, used.ask())
+    used.add_constraint(*used.ask(), False)
+    used.undo()
+    used.undo()
+    for session in (used, fresh):
+        session.add_constraint(*session.ask(), True)
+        session.tell(False, session.ask())
+    assert used.constraints().must_link.tolist() == fresh.constraints().must_link.tolist()
+    assert used.ask() == fresh.ask()
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_a_promised_cluster_stays_together_where_micro_clusters_hold_several_known_instances(
+    monkeypatch, pure
+):
+    """All that is known of a cluster may lie in micro-clusters that are shown elsewhere."""
+    monkeypatch.setattr(landscape, "MOST_POINTS", 6)
+    rows = np.array([[0.0], [0.2], [0.3], [1.0], [1.1], [5.0], [5.2], [9.0]])
+    for pair in combinations(range(len(rows)), 2):
+        for cluster in range(2):
+            session = Session(rows, "adder", random_state=0, n_parts=1, join=1.0)
+            session.add_constraint(*pair, True)
+            if cluster < session.partition.n_clusters:
+                members = session.partition.cluster(cluster).members
+                session.mark(cluster, pure=pure, complete=not pure)
+                assert len(set(session.labels_[members].tolist())) == 1
 
 
 def test_bad_options_and_spaces_are_refused():

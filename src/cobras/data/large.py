@@ -1,8 +1,9 @@
 """Tables larger than memory: NumPy arrays and Parquet files, read batch by batch.
 
 The features are written into a mapped file that vanishes with the program; a card reads its own row. What kind of
-column each one is, its words and its median come from a sample of rows; the ranges come from all rows, since the
-rows that hold the extremes are part of the sample.
+column each one is, its words and its median come from a sample of rows. The ranges, and whether there are gaps,
+come from all rows: the extremes, and a gap where there is one, are added to the sample, and dates written as text
+are looked through once more.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from polars import selectors
 
 from cobras.data.cache import cache_folder
 from cobras.data.dataset import Card, Dataset, Row
+from cobras.data.dates import as_seconds
 from cobras.data.encoding import cells, encode_into, encoded_names
 from cobras.data.features import fit_columns, listed, n_missing, naming_columns, say_columns
 from cobras.data.kinds import Choices
@@ -38,7 +41,9 @@ N_SAMPLED = 50_000  # rows that tell the kind of each column
 def limit() -> int:
     """The bytes from which on a table is not loaded: `COBRAS_MEMORY`, or a quarter of this machine's memory."""
     given = os.environ.get("COBRAS_MEMORY", "")
-    return int(given) if given.isdigit() else memory() // 4
+    if given and not given.isdecimal():
+        raise InvalidDataError(f"COBRAS_MEMORY must be a number of bytes, such as 2000000000, not {given!r}.")
+    return int(given) if given else memory() // 4
 
 
 class LargeTable(ABC):
@@ -67,7 +72,9 @@ class LargeTable(ABC):
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
         """All rows, in pieces that begin at these rows."""
-        size = max(1_024, BATCH // (8 * max(1, self.head.width)))
+        some = self.read(0, 1_000, columns)  # texts are longer than numbers
+        row = max(8, 8 * some.width, int(some.estimated_size()) // max(1, some.height))
+        size = max(1_024, BATCH // row)
         for start in range(0, self.height, size):
             yield start, self.read(start, min(size, self.height - start), columns)
 
@@ -79,14 +86,18 @@ class LargeTable(ABC):
         """A column of classes as numbers from 0 on, and how many cells are empty."""
         numbers: dict[str, int] = {}
         found, n_gaps = np.empty(self.height, np.int32), 0
+        dtype = self.head.schema[column]
+        if dtype.is_nested() or dtype == pl.Binary:
+            raise InvalidDataError(f"Column {column!r} of {self.source} holds neither words nor numbers.")
         for start, batch in self.batches([column]):
             words = cells(batch, column)
             n_gaps += n_missing(words)
-            unique = words.cast(pl.String).unique(maintain_order=True).to_list()
+            words = words.cast(pl.String)
+            unique = words.unique(maintain_order=True).to_list()
             for word in unique:
                 numbers.setdefault(word, len(numbers))
             mine = pl.Series([numbers[word] for word in unique], dtype=pl.Int32)
-            placed = words.cast(pl.String).replace_strict(unique, mine, return_dtype=pl.Int32)
+            placed = words.replace_strict(unique, mine, return_dtype=pl.Int32)
             found[start : start + len(words)] = placed.to_numpy()
         return found, n_gaps
 
@@ -105,32 +116,34 @@ class MappedArray(LargeTable):
         rows = rows.astype(
             np.float32 if rows.dtype == np.float16 else rows.dtype.newbyteorder("="), copy=False
         )
-        names = self._names if columns is None else columns
+        wanted = set(self._names if columns is None else columns)
         return pl.DataFrame(
-            {
-                name: np.ascontiguousarray(rows[:, k])
-                for k, name in enumerate(self._names)
-                if name in set(names)
-            }
+            {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(self._names) if name in wanted}
         )
 
 
 class ParquetRows(LargeTable):
-    """The rows of one or more Parquet files."""
+    """The rows of one or more Parquet files; a column has the type that holds those of all files."""
 
     def __init__(self, path: Path, files: Sequence[pl.LazyFrame]) -> None:
         heights = [int(rows.select(pl.len()).collect().item()) for rows in files]
         self._files, self._starts = files, [0, *accumulate(heights)]
-        super().__init__(path.name, files[0].head(0).collect(), self._starts[-1])
+        try:
+            head = pl.concat([rows.head(0).collect() for rows in files], how="vertical_relaxed")
+        except pl.exceptions.PolarsError as error:
+            raise InvalidDataError(
+                f"The Parquet files of {path} have columns of different types; give those that belong together."
+            ) from error
+        super().__init__(path.name, head, self._starts[-1])
 
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Some rows; what lies outside their files and row groups is not touched."""
-        names = list(self.head.columns if columns is None else columns)
-        parts = [self.head.select(pl.col(names))]
+        chosen = selectors.by_name(self.head.columns if columns is None else columns)  # pl.col knows patterns
+        parts = [self.head.select(chosen)]
         for rows, (first, last) in zip(self._files, pairwise(self._starts), strict=True):
             begin, end = max(first, start), min(last, start + n_rows)
             if begin < end:
-                parts.append(rows.select(pl.col(names)).slice(begin - first, end - begin).collect())
+                parts.append(rows.select(chosen).slice(begin - first, end - begin).collect())
         return pl.concat(parts, how="vertical_relaxed")
 
 
@@ -167,12 +180,13 @@ def read_large(table: LargeTable, choices: Choices, stored: Mapping[str, Any] | 
     if stored is not None and "columns" in stored:
         recipes = stored["columns"]
     else:
-        spaced, extremes, gaps = survey(table, candidates)
-        sample = pl.concat([spaced, extremes])
+        spaced, telling, gaps = survey(table, candidates)
+        sample = pl.concat([spaced, telling])
         naming = _naming(table, spaced, choices.id, candidates)
         if naming:
             notes.append(f"Left out {listed(naming)}: only names or counts the rows.")
         recipes = fit_columns(table.source, sample, [n for n in candidates if n not in set(naming)], notes)
+        _widen_dates(table, [recipe for recipe in recipes if recipe.get("format")])
         say_columns(sample, recipes, notes, gaps)
     if not recipes:
         raise InvalidDataError(
@@ -214,20 +228,34 @@ class LargeCards:
 
 
 def survey(table: LargeTable, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
-    """Evenly spaced rows, the rows that hold the extremes of each number, and the gaps of each column."""
+    """Evenly spaced rows; three rows made of the extremes and gaps of all rows; how many gaps each column has."""
     every = 1 + table.height // N_SAMPLED
-    extremes: dict[tuple[str, bool], tuple[Any, pl.DataFrame]] = {}
+    extremes: dict[str, pl.Series] = {}
     taken, gaps = [], Counter[str]()
     for start, batch in table.batches(columns):
-        taken.append(batch.gather_every(every, (-start) % every))
+        spaced = batch.gather_every(every, (-start) % every)
+        taken.append(spaced.with_columns(selectors.string() + ""))  # copied: else it keeps all texts
         for name in columns:
             column = cells(batch, name)
             gaps[name] += n_missing(column)
             if _has_range(column.dtype):
                 _check_finite(table.source, name, column, start)
-                _keep_extremes(extremes, name, column, batch)
-    rows = pl.concat([row for _, row in extremes.values()]) if extremes else taken[0].head(0)
-    return pl.concat(taken, rechunk=True), rows, {name: n for name, n in gaps.items() if n}
+                ends = _ends(column)
+                extremes[name] = _ends(pl.concat([extremes[name], ends])) if name in extremes else ends
+    spaced = pl.concat(taken, rechunk=True)
+    telling = []
+    for name in columns:
+        first = cells(spaced, name).head(1)
+        parts = [extremes.get(name, first.clear()), first.clear(min(1, gaps[name])), first, first, first]
+        telling.append(pl.concat(parts).head(3).alias(name))
+    return spaced, pl.DataFrame(telling), {name: n for name, n in gaps.items() if n}
+
+
+def _ends(column: pl.Series) -> pl.Series:
+    """The lowest and the highest cell; none where all are missing."""
+    known = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls()
+    places = [at for at in (known.arg_min(), known.arg_max()) if at is not None]
+    return known[places]
 
 
 def _naming(table: LargeTable, spaced: pl.DataFrame, id: str | None, columns: Sequence[str]) -> list[str]:
@@ -237,6 +265,16 @@ def _naming(table: LargeTable, spaced: pl.DataFrame, id: str | None, columns: Se
     _, counts = naming_columns(first, id, columns)
     counts = [name for name in counts if last[name] == first[name][0] + table.height - 1]
     return list(dict.fromkeys([*([] if id is None else [id]), *named, *counts]))
+
+
+def _widen_dates(table: LargeTable, recipes: Sequence[dict[str, Any]]) -> None:
+    """Let the ranges of dates written as text hold all rows: only as dates can they be compared."""
+    if not recipes:
+        return
+    for _, batch in table.batches([recipe["name"] for recipe in recipes]):
+        for recipe in recipes:
+            ends = _ends(as_seconds(cells(batch, recipe["name"]), recipe["format"]))
+            recipe["low"], recipe["high"] = min([recipe["low"], *ends]), max([recipe["high"], *ends])
 
 
 def _has_range(dtype: pl.DataType) -> bool:
@@ -250,22 +288,6 @@ def _check_finite(source: str, name: str, column: pl.Series, start: int) -> None
             f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
             "correct the value or leave the column out."
         )
-
-
-def _keep_extremes(
-    extremes: dict[tuple[str, bool], tuple[Any, pl.DataFrame]],
-    name: str,
-    column: pl.Series,
-    batch: pl.DataFrame,
-) -> None:
-    known = column.fill_nan(None) if column.dtype.is_float() else column
-    for highest in (False, True):
-        at = known.arg_max() if highest else known.arg_min()
-        if at is None or known[at] is None:
-            continue
-        value, best = known[at], extremes.get((name, highest))
-        if best is None or (value > best[0] if highest else value < best[0]):
-            extremes[name, highest] = value, batch[[at]]  # a copy: a slice would keep the whole batch
 
 
 def mapped(shape: tuple[int, int]) -> FloatArray:

@@ -114,8 +114,9 @@ def ask_again(
     constraints.doubt(pair)
     try:
         answer = yield from ask(constraints, pairs, partition, scene.relation)
-    finally:  # the person may speak of something else instead
-        constraints.restore(pair)
+    finally:  # the person may speak of something else instead, or of this very pair
+        if pair in constraints.doubted:
+            constraints.restore(pair)
     settled.add(pair)
     settled.update(Pair(i, j).ordered for i, j in pairs)
     if doubtful.answer is Answer.SAME and answer is Answer.DIFFERENT:

@@ -1,12 +1,13 @@
 """What ADDER knows of the data before any answer: points, and how each is related to the points asked about.
 
 A point is an instance, or a super-instance of a few similar ones where there are more instances than `MOST_POINTS`,
-so that no cost of an answer grows with the data. For every point that takes part in an answer one column of each
-relation is computed once, O(number of points), and kept.
+so that the cost of an answer grows with the data only where the first parts are split anew. For every point that
+takes part in an answer one column of each relation is computed once, O(number of points), and kept.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -25,7 +26,7 @@ N_SAMPLED = 500  # points by which scales are set
 
 
 class Landscape:
-    """The points of a space and their relations.
+    """The points of a space and their relations; several threads may ask for them.
 
     Attributes
     ----------
@@ -62,6 +63,7 @@ class Landscape:
             relation: (np.full(self.n, -1, dtype=np.int32), np.empty((0, self.n), dtype=np.float32))
             for relation in self._make
         }
+        self._lock = threading.Lock()
         medoids = self.points([part.representative for part in self.first])
         self._ordered = {
             relation: np.quantile(self.columns(relation, medoids) / self._scale(relation, medoids), QUANTILES)
@@ -134,18 +136,19 @@ class Landscape:
 
     def _keep(self, relation: str, points: IndexArray) -> tuple[IndexArray, FloatArray]:
         """The columns computed so far, one in each row, and in which rows those of the points are."""
-        place, kept = self._kept[relation]
-        new = np.unique(points[place[points] < 0])
-        n_kept = int(place.max()) + 1
-        if n_kept + len(new) > len(kept):
-            larger = np.empty((2 * n_kept + len(new) + 16, self.n), dtype=np.float32)
-            larger[:n_kept] = kept[:n_kept]
-            kept = larger
-        for row, point in enumerate(new.tolist(), start=n_kept):
-            kept[row] = self._make[relation](point)
-            place[point] = row
-        self._kept[relation] = place, kept
-        return place[points], kept
+        with self._lock:  # a row that is filled stays as it is, so it may be read without
+            place, kept = self._kept[relation]
+            new = np.unique(points[place[points] < 0])
+            n_kept = int(place.max()) + 1
+            if n_kept + len(new) > len(kept):
+                larger = np.empty((2 * n_kept + len(new) + 16, self.n), dtype=np.float32)
+                larger[:n_kept] = kept[:n_kept]
+                kept = larger
+            for row, point in enumerate(new.tolist(), start=n_kept):
+                kept[row] = self._make[relation](point)
+                place[point] = row
+            self._kept[relation] = place, kept
+            return place[points], kept
 
     def _scale(self, relation: str, points: IndexArray) -> FloatArray:
         reach = self._reach[relation]
@@ -153,7 +156,7 @@ class Landscape:
         return scale
 
     def share_more_alike(self, relation: str, a: IndexArray, b: IndexArray) -> FloatArray:
-        """For each pair of points, the share of all pairs that are more alike in this relation."""
+        """For each pair of points, the share of all pairs, by a sample, that are more alike in this relation."""
         related = self.related(relation, a, b)
         if relation == "distance":
             return np.searchsorted(self._distances, related) / len(self._distances)

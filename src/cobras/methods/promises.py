@@ -83,8 +83,6 @@ class Promises:
 
     def linked(self, seeds: Sequence[int]) -> Constraints:
         """The answers, and that the seeds inside a promised cluster belong together; an answer counts for more."""
-        if not self._kept:
-            return self._constraints
         links = Constraints()
         for pair, answer in self._constraints:
             links.add(*pair, answer)

@@ -41,6 +41,8 @@ class Scene:
     ----------
     constraints : Constraints
         The answers and promises.
+    land : Landscape
+        The points and their relations; shared by all runs on this space, in whatever thread.
     first : list of SuperInstance
         The first parts, largest first.
     """
@@ -77,7 +79,8 @@ class Scene:
             clusters = belief.argmax(axis=1)
             clusters[known.points] = known.clusters
             for points in self._promises.clusters(complete=False):
-                clusters[points] = clusters[points[np.isin(points, known.points)][:1]]
+                inside = points[np.isin(points, known.points)]
+                clusters[points] = clusters[(inside if len(inside) else points)[0]]
             for new, points in enumerate(self._promises.clusters(complete=True), start=belief.shape[1]):
                 clusters[points] = new
             self._memo[key] = self.land.partition(clusters, self._promises.pieces())
@@ -102,7 +105,10 @@ class Scene:
         return found
 
     def in_order_of_belief(self, instance: int, stop_belief: float) -> list[int]:
-        """One instance of each known cluster but its own, likeliest first, down to the belief at which to stop."""
+        """One instance of each known cluster but its own, likeliest first, down to the belief at which to stop.
+
+        The likeliest one is in it in any case.
+        """
         key = (*self._state(), "order", instance, stop_belief)
         if key not in self._memo:
             component = self.links.component
@@ -112,7 +118,7 @@ class Scene:
                 known = self._known(others)
                 p = believe(self.land, known, self.land.points([instance]), self._options.predictors)[0]
                 first = np.unique(known.clusters, return_index=True)[1]
-                least = min(stop_belief, p.max())  # the likeliest is always asked
+                least = min(stop_belief, p.max())
                 order = [others[first[c]] for c in np.argsort(-p, kind="stable") if p[c] >= least]
             self._memo[key] = order
         found: list[int] = self._memo[key]
@@ -150,7 +156,8 @@ class Scene:
 
     def doubtful(self, settled: set[Pair]) -> Doubt | None:
         """The answer most worth asking again, if it is worth more than an ordinary question."""
-        key = (*self._state(), "doubts", len(self.constraints.doubted), len(self.constraints.volunteered))
+        said = frozenset(self.constraints.volunteered)
+        key = (*self._state(), "doubts", len(self.constraints.doubted), said)
         if key not in self._memo:
             seeds = self.seeds()
             known, alike = self._known(seeds), self._alike()
