@@ -40,16 +40,30 @@ def table(folder: Path) -> Files:
 
 
 def images(folder: Path) -> Files:
+    """Dark and bright ones in every format, among them PGM in words (P2) and in bytes (P5), of 8 and 16 bits."""
+    formats = ("png", "jpg", "webp", "gif", "P2.8.pgm", "P5.8.pgm", "P2.16.pgm", "P5.16.pgm")
     names = []
     for k in range(N):
-        name = f"{'nightfall' if k % 2 else 'daybreak'}/p {k:02} ☂.{('png', 'jpg', 'webp', 'gif')[k % 4]}"
+        name = f"{'nightfall' if k % 2 else 'daybreak'}/p {k:02} ☂.{formats[k // 2]}"
         path = folder / "my photos" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        Image.new("RGB", (40, 30), (30 + k, 0, 0) if k % 2 else (200 + k, 255, 255)).save(path)
+        if name.endswith("pgm"):
+            path.write_bytes(_pgm((10 if k % 2 else 240) + k, name))
+        else:
+            Image.new("RGB", (40, 30), (30 + k, 0, 0) if k % 2 else (200 + k, 255, 255)).save(path)
         names.append(name)
     return Files(
         "my photos", ["--label", "folder", "--features", "pixels"], _listed(names), ("nightfall", "daybreak")
     )
+
+
+def _pgm(level: int, name: str) -> bytes:
+    """One grey, 0 to 255, written as the name says."""
+    most = 65535 if ".16." in name else 255
+    grey = level * most // 255
+    if ".P2." in name:
+        return f"P2\n# grey\n40 30\n{most}\n{f'{grey} ' * 1200}\n".encode()
+    return f"P5\n40 30\n{most}\n".encode() + 1200 * grey.to_bytes(most.bit_length() // 8, "big")
 
 
 def texts(folder: Path) -> Files:

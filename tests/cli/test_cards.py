@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -120,8 +121,36 @@ def test_series_fit_on_one_scale_of_time(tmp_path: Path, width: int, height: int
     room = max(4, (width - 8) // 2)
     left = [line[:room].strip("\u2800 ") for line in lines[2:]]
     assert all(left)  # a zigzag passes every height
-    right = max(len(line[room + 4 :].strip("\u2800 ")) for line in lines[2:])
-    assert 1 <= right <= 0.3 * room + 1  # three moments of ten
+    right = [line[room + 4 :].strip("\u2800 ") for line in lines[2:]]
+    assert 1 <= max(map(len, right)) <= 0.3 * room + 1  # three moments of ten
+    at = [k for k, line in enumerate(right) if line]
+    assert at == [round((len(right) - 1) * 2 / 9)] or len(right) < 9  # 7 on a scale from 0 to 9
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 16), (120, 34), (80, 8), (60, 6)])
+def test_pictures_with_columns_fit_and_no_column_vanishes(
+    tmp_path: Path, width: int, height: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for k in range(3):
+        Image.new("RGB", (90, 60), (90 * k, 0, 0)).save(tmp_path / f"p{k}.png")
+    rows = [
+        f"p{k}.png,{'long ' * 60 if k else 'short'},{','.join(f'{k}{c}' for c in range(8))}" for k in range(3)
+    ]
+    ds = table(
+        tmp_path, "\n".join(["p,t," + ",".join(f"column{c}" for c in range(8)), *rows]), features="pixels"
+    )
+    lines = drawn(ds, width, height)
+    assert len(lines) <= height
+    assert max(map(cell_len, lines)) <= width
+    named = [line for line in lines if line.startswith(("column", "t "))]
+    assert len(lines) - len(named) >= 0.6 * height or height == 34
+    if height == 34:
+        assert len(named) == 9
+    elif height >= 8:
+        assert lines[-1].strip() == f"… {9 - len(named)} more columns, less far apart"
+    else:
+        assert not named
 
 
 def test_a_gap_in_a_series_stays_a_gap() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from PIL import Image
 from cobras.data import Photo, Text, read_dataset, read_recipe
 from cobras.data.cache import Cache, shared_cache
 from cobras.data.images import has_network
+from cobras.data.photos import opened
+from cobras.data.texts import CARRIER
 from cobras.exceptions import DataChangedError, InvalidDataError
 
 
@@ -103,6 +106,24 @@ def test_upright_and_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Photo, "_make", None)  # from now on, only the cache can give it
     assert card.thumbnail(20) == (content, media_type)
     assert card.pixels is not None
+
+
+def test_pgm_says_what_is_white(tmp_path: Path) -> None:
+    """The same greys in words and in bytes, of 8 and 16 bits, look the same."""
+    shares = np.linspace(0.2, 0.6, 5)
+    for most in (200, 255, 1000, 65535):
+        greys = (shares * most).round().astype(int)
+        words = f"P2\n# in words\n5 1\n{most}\n{' '.join(map(str, greys))}\n"
+        (tmp_path / f"{most} words.pgm").write_text(words)
+        data = greys.astype(">u2" if most > 255 else "u1").tobytes()
+        (tmp_path / f"{most} bytes.pgm").write_bytes(f"P5 5 1 {most}\n".encode() + data)
+    ds = read_dataset(tmp_path, features="pixels")
+    assert len(ds) == 8
+    for i in range(8):
+        card = ds.show(i)
+        assert isinstance(card, Photo)
+        with opened(card.path) as image:
+            np.testing.assert_allclose(np.asarray(image)[0], (255 * shares)[:, None].repeat(3, 1), atol=1)
 
 
 def test_a_photo_that_vanishes_is_grey(photos: Path) -> None:
@@ -214,6 +235,36 @@ def test_column_of_texts_guessed_and_overridden(tmp_path: Path) -> None:
     assert dict(ds.show(2).values) == {"stars": 1}
     assert read_dataset(tmp_path / "t.csv", kind="table").columns == ("stars",)
     assert read_dataset(tmp_path / "t.csv", text="review", drop=["stars"]).show(0).values == {}
+
+
+def test_sentence_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what a text means, though no word is shared; item by item, so that new texts can be embedded alone."""
+    pets = ["My cat slept on the sofa.", "We took a puppy to the vet.", "Her hamster eats seeds."]
+    money = ["Share prices fell this morning.", "Banks raised their rates.", "He sold all bonds."]
+    pl.DataFrame({"t": [*pets, *money]}).write_csv(tmp_path / "t.csv")
+    needed = "^Sentence embeddings need the package sentence-transformers and, on this machine, its model "
+    if find_spec("sentence_transformers") is None:
+        with pytest.raises(InvalidDataError, match=needed):
+            read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+        return
+    if find_spec(CARRIER) is not None:
+        ds = read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+        assert ds.X.dtype == np.float32
+        assert ds.notes[-1] == "Compared the texts by sentence embeddings of all-MiniLM-L6-v2."
+        np.testing.assert_allclose(np.linalg.norm(ds.X, axis=1), 1, rtol=1e-5)
+        alike = ds.X @ ds.X.T
+        assert min(alike[0, 1], alike[3, 4]) > alike[:3, 3:].max()
+        pl.DataFrame({"t": pets[:1]}).write_csv(tmp_path / "one.csv")
+        alone = read_dataset(tmp_path / "one.csv", text="t", features="sentences").X
+        np.testing.assert_allclose(alone, ds.X[:1], atol=1e-5)
+        shared_cache().close()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "emptied"))
+        np.testing.assert_array_equal(read_recipe(tmp_path / "t.csv", ds.recipe).X, ds.X)
+    monkeypatch.setattr("cobras.data.texts.CARRIER", "a_package_that_is_not_there")
+    monkeypatch.setattr("cobras.data.texts.SENTENCES", str(tmp_path / "no-model"))
+    pl.DataFrame({"t": money}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(InvalidDataError, match=needed):
+        read_dataset(tmp_path / "t.csv", text="t", features="sentences")
 
 
 def test_texts_in_a_script_without_blanks(tmp_path: Path) -> None:

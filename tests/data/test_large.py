@@ -56,12 +56,13 @@ def test_a_large_array_is_read_as_one_in_memory(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("tight")
-@pytest.mark.parametrize("where", ["one.parquet", "parts", "parts/part-*.parquet"])
-def test_large_parquet_is_read_as_in_memory(
+@pytest.mark.parametrize("where", ["one.parquet", "parts", "parts/part-*.parquet", "one.csv"])
+def test_a_large_table_is_read_as_in_memory(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = mixed()
     frame.write_parquet(tmp_path / "one.parquet", row_group_size=700)
+    frame.write_csv(tmp_path / "one.csv")
     (tmp_path / "parts").mkdir()
     for k in range(5):
         frame.slice(1_000 * k, 1_000).write_parquet(tmp_path / "parts" / f"part-{k}.parquet")

@@ -72,10 +72,10 @@ def test_a_whole_session(browser: Browser, tmp_path: Path) -> None:
         page.locator('#record-list [data-index="4"] .said').click()
         changed = Answer.DIFFERENT if twin.history[4].answer is Answer.SAME else Answer.SAME
         page.locator('#record-list [data-index="4"] .choices').get_by_text(changed.name.lower()).click()
-        expect(page.locator("#notices")).to_contain_text(f"Answer 5 is now {changed.name.lower()}.")
+        expect(page.locator(".notice")).to_contain_text(f"Answer 5 is now {changed.name.lower()}.")
         revision = twin.revise(4, changed)
         if revision.no_longer_apply:
-            expect(page.locator("#notices")).to_contain_text(f"{len(revision.no_longer_apply)} later answer")
+            expect(page.locator(".notice")).to_contain_text(f"{len(revision.no_longer_apply)} later answer")
         page.locator("#tab-clusters").click()
         name = page.get_by_label("Name of cluster 1")
         name.fill("roses & <b>lilies</b>")

@@ -158,13 +158,24 @@ def test_texts(browser: Browser, tmp_path: Path) -> None:
         assert page.locator("#cards mark").all_inner_texts() == [str(i), str(j)]
 
 
+SIZES = "lines => lines.map((line) => line.getBBox()).map((box) => [box.width, box.height])"
+
+
 def test_series(browser: Browser, tmp_path: Path) -> None:
-    waves = np.sin(np.linspace(0, 9, 200) + np.arange(40)[:, None])
+    """Two of different lengths and heights are drawn on the same axes."""
+    waves = (1 + np.arange(40)[:, None]) * np.sin(np.linspace(0, 9, 200) + np.arange(40)[:, None])
     waves[:, 50:60] = np.nan
-    with shown(browser, made([Series(wave[None]) for wave in waves]), tmp_path) as page:
+    series = [wave[None, : 200 - 3 * k] for k, wave in enumerate(waves)]
+    with shown(browser, made([Series(channels) for channels in series]), tmp_path) as page:
         drawings = page.locator("#cards .drawing svg")
         expect(drawings).to_have_count(2)
-        assert page.locator("#cards .series-line").count() == 2
+        lines = page.locator("#cards .series-line")
+        expect(lines).to_have_count(2)
+        a, b = (series[row] for row in open_pair(page))
+        (wide_a, high_a), (wide_b, high_b) = lines.evaluate_all(SIZES)
+        assert wide_a / wide_b == pytest.approx((a.size - 1) / (b.size - 1), rel=0.01)
+        assert high_a / high_b == pytest.approx(np.ptp(a[a == a]) / np.ptp(b[b == b]), rel=0.01)
+        assert max(wide_a, wide_b) == pytest.approx(600)
         page.get_by_text("Both in one drawing").click()
         assert page.locator("#cards .series-line").count() == 4
 

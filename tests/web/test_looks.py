@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -216,7 +217,8 @@ def test_the_report_needs_nothing_else(client: Client, session: Session) -> None
     assert page.count("<section>") == int(session.labels_.max()) + 1
     assert page.count("<path") == int(session.labels_.max()) + 1
     assert page.count("M") >= len(session.labels_)
-    assert "lilies" in page
+    assert "</span>1 · lilies</h3>" in page  # the number that everything else calls it by
+    assert re.findall(r"<text [^>]*>(\d+)</text>", page) == [str(k) for k in range(session.labels_.max() + 1)]
 
 
 def test_pictures_are_pictures(tmp_path: Path, file: Path) -> None:

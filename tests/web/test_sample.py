@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,8 +44,12 @@ def test_a_sample_has_the_labels_of_its_rows(seed: int, answers: list[bool], siz
     assert len(shown) == len(np.unique(shown.rows)) == size
     for partition in session.partitions:
         np.testing.assert_array_equal(shown.labels(partition), partition.labels[shown.rows])
-        rows = range(0, 50, 7)
-        assert [shown.cluster_of(partition, row) for row in rows] == [partition.labels[row] for row in rows]
+        assert shown.clusters_of(partition, range(0, 50, 7)) == partition.labels[::7].tolist()
+        for number, members in enumerate(shown.members(partition, k) for k in range(partition.n_clusters)):
+            everyone = np.flatnonzero(partition.labels == number)
+            assert (members is None) == (len(everyone) > size)
+            if members is not None:
+                np.testing.assert_array_equal(members, everyone)
     assert [shown.place(row) for row in shown.rows.tolist()] == list(range(size))
     assert all(shown.place(row) is None for row in range(50) if row not in shown.rows)
 
@@ -122,3 +127,33 @@ def test_the_page_of_a_large_table_shows_a_sample(
         other = next(i for i in range(600) if i not in rows)
         assert client.look(f"item/{other}")["cluster"] == session.labels_[other]
         assert b"<svg" in client.get("/api/export", params={"format": "html"}).content
+
+
+def test_every_row_of_a_large_table_can_be_found(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a search, in whichever cluster; and a cluster of which the sample holds little is listed as it is."""
+    monkeypatch.setattr(sample, "N_SHOWN", 40)
+    kind = np.repeat([0, 1, 2], [400, 190, 10])
+    x = np.random.default_rng(0).normal(size=600) + 20 * kind
+    pl.DataFrame({"id": [f"k{i:03}" for i in range(600)], "x": x}).write_csv(tmp_path / "t.csv")
+    dataset = read_dataset(tmp_path / "t.csv")
+    with serving(dataset, file) as client:
+        client.answer(kind, 30)
+        answers = pl.read_csv(client.get("/api/export", params={"format": "csv"}).content)
+        labels = answers["cluster"].to_numpy()
+        shown = [item["i"] for item in client.look("items", limit=200)["items"]]
+        assert len(shown) == 40
+        found = client.look("items", search="K1", limit=200)["items"]
+        assert [item["i"] for item in found] == list(range(100, 200))
+        assert [item["cluster"] for item in found] == labels[100:200].tolist()
+        sizes = np.bincount(labels)
+        assert sizes.min() <= 40 < sizes.max()
+        for number, size in enumerate(sizes):
+            inside = [item["i"] for item in client.look("items", cluster=number, limit=200)["items"]]
+            everyone = np.flatnonzero(labels == number)
+            assert inside == [i for i in everyone if size <= 40 or i in shown]
+            matches = client.look("items", cluster=number, search="k", limit=200)
+            assert matches["total"] == size
+        assert client.look("items", cluster=99, search="k")["total"] == 0
+        assert [i["i"] for i in client.look("items", cluster=labels[7], rows="7,599,7")["items"]] == [7, 7]

@@ -21,6 +21,8 @@ from cobras.types import Pair
 
 NOTABLE = 0.1  # share of a column's range from which on a difference is set in bold
 BAR = 8  # cells
+DEPTHS = (6, 4, 3)  # lines that a long text may take, fewer when the table does not fit
+LOW = 8  # lines below which there is room for pictures, texts and curves only
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,11 @@ def render_pair(
     titles = _title(dataset, pair.i), _title(dataset, pair.j)
     if isinstance(left, Row):
         return _rows(titles, compare(dataset, pair, left, right, glyphs), glyphs, width, height)
-    lines = compare(dataset, pair, left, right, glyphs)[: max(0, height // 4 - 1)]
-    below = [_rows(("", ""), lines, glyphs, width, len(lines) + 1)] if lines else []
-    left_over = height - (len(lines) + 2 if lines else 0)
+    # The other columns get a third of the window at most, a line each.
+    lines = compare(dataset, pair, left, right, glyphs) if height >= LOW else []
+    n_below = min(len(lines), height // 3)
+    below = [_rows(("", ""), lines, glyphs, width, n_below + 1, depths=(1,))] if lines else []
+    left_over = height - (n_below + 1 if lines else 0)
     if isinstance(left, CardText) and isinstance(right, CardText):
         above: RenderableType = render_texts(titles, left.text, right.text, glyphs, width, left_over)
     else:
@@ -81,17 +85,20 @@ def _title(dataset: Dataset, i: int) -> str:
 
 
 def _rows(
-    titles: tuple[str, str], lines: list[Line], glyphs: Glyphs, width: int, height: int
+    titles: tuple[str, str],
+    lines: list[Line],
+    glyphs: Glyphs,
+    width: int,
+    height: int,
+    depths: tuple[int, ...] = DEPTHS,
 ) -> RenderableType:
     names, values = _widths(titles, lines, width)
-    # Long texts may take several lines, fewer when the table does not fit.
-    for depth in (6, 4, 3):
-        depths = [min(depth, _depth(line, values)) for line in lines]
-        if 1 + sum(depths) <= height:
+    for depth in depths:
+        if 1 + sum(min(depth, _depth(line, values)) for line in lines) <= height:
             shown = lines
             break
     else:
-        depth = 3 if height >= 12 else 1
+        depth = depths[-1] if height >= 12 else 1
         ends = np.cumsum([min(depth, _depth(line, values)) for line in lines])
         shown = lines[: max(1, int((ends <= height - 2).sum()))]
     grid = Table.grid(padding=(0, 2, 0, 0))

@@ -24,17 +24,28 @@ def render_pictures(
     room = max(4, (width - 8) // 2), max(1, height - 1)
     grid = Table.grid(padding=(0, 4))
     grid.add_row(*(Text(chop_cells(title, room[0])[0] if title else "", "bold") for title in titles))
-    if all(isinstance(card, Series) for card in cards):
-        room = room[0], max(1, height - 2)
-        grid.add_row(*(Text(_extent(card), "dim") for card in cards))
-    longest = max((card.channels.shape[1] for card in cards if isinstance(card, Series)), default=0)
-    grid.add_row(*(_drawn(card, *room, longest, glyphs, colours and glyphs.blocks) for card in cards))
+    series = [card.channels for card in cards if isinstance(card, Series)]
+    if series:
+        grid.add_row(*(Text("from {:.4g} to {:.4g}".format(*_extent([each])), "dim") for each in series))
+        grid.add_row(*_curves(series, room[0], max(1, height - 2), glyphs))
+    else:
+        grid.add_row(*(_drawn(card, *room, glyphs, colours and glyphs.blocks) for card in cards))
     return grid
 
 
-def _drawn(card: Card, width: int, height: int, longest: int, glyphs: Glyphs, colours: bool) -> Text:
-    if isinstance(card, Series):
-        return curve(card.channels, max(1, width * card.channels.shape[1] // longest), height, glyphs)
+def _curves(series: list[FloatArray], width: int, height: int, glyphs: Glyphs) -> list[Text]:
+    """Several series on the same scale of time and of values."""
+    longest, extent = max(channels.shape[1] for channels in series), _extent(series)
+    widths = [max(1, width * channels.shape[1] // longest) for channels in series]
+    return [curve(each, wide, height, glyphs, extent) for each, wide in zip(series, widths, strict=True)]
+
+
+def _extent(series: list[FloatArray]) -> tuple[float, float]:
+    """Between which values they move."""
+    return min(float(np.nanmin(each)) for each in series), max(float(np.nanmax(each)) for each in series)
+
+
+def _drawn(card: Card, width: int, height: int, glyphs: Glyphs, colours: bool) -> Text:
     if isinstance(card, Photo):
         columns, rows = card.shape(512)
         scale = min(width / columns, 2 * height / rows)
@@ -52,12 +63,6 @@ def _drawn(card: Card, width: int, height: int, longest: int, glyphs: Glyphs, co
     # Dark ink on light paper, with both colours set, so that it looks the same on every terminal.
     grey = (250 - 225 * _stretched(card.pixels, rows * scale // 2 * 2, columns * scale)).astype(np.uint8)
     return _half_blocks(np.repeat(grey[:, :, None], 3, axis=2))
-
-
-def _extent(card: Card) -> str:
-    """Between which values a series moves: each is drawn on a scale of its own, since shapes are compared."""
-    assert isinstance(card, Series)
-    return f"from {np.nanmin(card.channels):.4g} to {np.nanmax(card.channels):.4g}"
 
 
 def _half_blocks(pixels: npt.NDArray[np.uint8]) -> Text:
@@ -79,8 +84,12 @@ def _shades(image: FloatArray, glyphs: Glyphs) -> Text:
     return Text("\n".join("".join(glyphs.shades[level] for level in row) for row in levels))
 
 
-def curve(channels: FloatArray, width: int, height: int, glyphs: Glyphs) -> Text:
+def curve(
+    channels: FloatArray, width: int, height: int, glyphs: Glyphs, extent: tuple[float, float] | None = None
+) -> Text:
     """All channels of a series on one axis, in dots of Braille where the terminal has them.
+
+    `extent` gives the values at the bottom and at the top, where they are not those of the series itself.
 
     Examples
     --------
@@ -91,7 +100,7 @@ def curve(channels: FloatArray, width: int, height: int, glyphs: Glyphs) -> Text
     *   *
     """
     across, up = (2, 4) if glyphs.blocks else (1, 1)
-    low, high = np.nanmin(channels), np.nanmax(channels)
+    low, high = extent or _extent([channels])
     dots = np.zeros((height * up, width * across), dtype=bool)
     if high > low:
         heights = (high - channels) / (high - low) * (len(dots) - 1)

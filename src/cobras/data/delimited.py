@@ -24,6 +24,7 @@ from cobras.cores import on_all_cores
 from cobras.data.decoding import NotTextError, decode
 from cobras.exceptions import InvalidDataError
 
+DELIMITED = (".csv", ".tsv", ".txt", ".data")
 DELIMITERS = ",;\t|"
 LARGE = 16 << 20  # bytes from which on a file is not copied to be read
 N_TRIED = 100  # cells that can show a column to be one of words
@@ -35,25 +36,16 @@ _DECIMAL_COMMA = r"^[+-]?\d*,?\d+([eE][+-]?\d+)?$"
 
 def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Read a delimited text file, with notes on what was found out about it."""
-    usual = "\t" if path.suffix.lower() == ".tsv" else ","
     try:
-        found = _read_large(path, usual) if path.stat().st_size > LARGE else None
-        layout, cells = _read_exactly(path, usual) if found is None else found
+        found = _read_large(path) if path.stat().st_size > LARGE else None
+        layout, cells = _read_exactly(path) if found is None else found
     except csv.Error as error:
         raise InvalidDataError(f"{path.name} cannot be read as a table: {error}.") from error
     notes = ["Read as Latin-1, since the text is not UTF-8."] if layout.guessed else []
     if layout.headless:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
-
-    def typed(cells: pl.Series) -> tuple[pl.Series, bool]:
-        name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
-        found = _typed(series) if series.dtype == pl.String else series
-        may_have_commas = found.dtype == pl.String and layout.delimiter != ","
-        with_commas = _decimal_comma(series) if may_have_commas else None
-        return (found if with_commas is None else with_commas).alias(name), with_commas is not None
-
     popped = (cells.pop(0) for _ in range(len(cells)))  # so that no column is there twice for long
-    columns = on_all_cores(typed, popped)
+    columns = on_all_cores(partial(typed_column, delimiter=layout.delimiter), popped)
     if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
     return pl.DataFrame([column for column, _ in columns]), tuple(notes)
@@ -69,28 +61,34 @@ class Layout:
     guessed: bool = False  # the encoding is
 
 
-def _layout(path: Path, text: str, usual: str, guessed: bool = False) -> Layout:
-    delimiter = sniff_delimiter(text, usual)
+def typed_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
+    """A column of text as what it holds, and whether its numbers have decimal commas."""
+    name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
+    found = _typed(series) if series.dtype == pl.String else series
+    may_have_commas = found.dtype == pl.String and delimiter != ","
+    with_commas = _decimal_comma(series) if may_have_commas else None
+    return (found if with_commas is None else with_commas).alias(name), with_commas is not None
+
+
+def _layout(path: Path, text: str, guessed: bool = False) -> Layout:
+    delimiter = sniff_delimiter(text, "\t" if path.suffix.lower() == ".tsv" else ",")
     header = next(_rows(text, delimiter), [])
     headless = any(_is_fraction(cell) for cell in header)
     return Layout(delimiter, _column_names(path, header, headless), headless, guessed)
 
 
-def _read_exactly(path: Path, usual: str) -> tuple[Layout, list[pl.Series]]:
+def _read_exactly(path: Path) -> tuple[Layout, list[pl.Series]]:
     try:
         text, guessed = decode(path.read_bytes())
     except NotTextError:
         raise InvalidDataError(f"{path.name} is not a text file, so it cannot be read as a table.") from None
     text = text if "\n" in text else text.replace("\r", "\n")
-    layout = _layout(path, text, usual, guessed)
+    layout = _layout(path, text, guessed)
     return layout, _read_cells(path, text, layout.delimiter, layout.names, layout.headless)
 
 
-def _read_large(path: Path, usual: str) -> tuple[Layout, list[pl.Series]] | None:
-    """A large file without a copy of its text: columns that begin as fractions are read as such at once.
-
-    None where the file is not plain UTF-8 or polars does not follow its rows; then it is read exactly.
-    """
+def plain_layout(path: Path) -> tuple[Layout, str] | None:
+    """The layout of a large file, from its first lines, and these; None where they are not plain UTF-8."""
     with path.open("rb") as file:
         head = file.read(SAMPLE)
     lines, newline, _ = head.rpartition(b"\n")
@@ -100,7 +98,17 @@ def _read_large(path: Path, usual: str) -> tuple[Layout, list[pl.Series]] | None
         return None
     if not newline or text.startswith("\ufeff") or "\0" in text or text[:1] in "\r\n":
         return None
-    layout = _layout(path, text, usual)
+    return _layout(path, text), text
+
+
+def _read_large(path: Path) -> tuple[Layout, list[pl.Series]] | None:
+    """A large file without a copy of its text: columns that begin as fractions are read as such at once.
+
+    None where the file is not plain UTF-8 or polars does not follow its rows; then it is read exactly.
+    """
+    if (found := plain_layout(path)) is None:
+        return None
+    layout, text = found
     sample = _read_cells(path, text, layout.delimiter, layout.names, layout.headless)
     is_fraction = [_typed(cells.alias("cells")).dtype == pl.Float64 for cells in sample]
     dtypes = [pl.Float64 if fraction else pl.String for fraction in is_fraction]
@@ -125,12 +133,12 @@ def _read_large(path: Path, usual: str) -> tuple[Layout, list[pl.Series]] | None
         return None
     del frame
     if columns[-1].null_count():
-        _check_widths(path, layout)
+        check_widths(path, layout)
     named = zip(layout.names, columns, strict=True)
-    return layout, [c.alias(n) if c.dtype == pl.Float64 else _without_empty(c, n) for n, c in named]
+    return layout, [c.alias(n) if c.dtype == pl.Float64 else without_empty(c, n) for n, c in named]
 
 
-def _check_widths(path: Path, layout: Layout) -> None:
+def check_widths(path: Path, layout: Layout) -> None:
     """Refuse rows of another width than the header's; polars fills up short ones."""
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file, delimiter=layout.delimiter)
@@ -197,10 +205,11 @@ def _read_cells(path: Path, text: str, delimiter: str, names: list[str], headles
         whole = False
     if not whole:
         frame = _read_slowly(path, text, delimiter, len(names), headless)
-    return [_without_empty(cells, name) for name, cells in zip(names, frame, strict=True)]
+    return [without_empty(cells, name) for name, cells in zip(names, frame, strict=True)]
 
 
-def _without_empty(cells: pl.Series, name: str) -> pl.Series:
+def without_empty(cells: pl.Series, name: str) -> pl.Series:
+    """Text under a name, with null in place of the empty word."""
     cells = cells.alias("cells")  # polars takes names such as ^a$ for patterns
     empty = cells == ""
     return (cells.set(empty, None) if empty.any() else cells).alias(name)
@@ -225,7 +234,7 @@ def _typed(series: pl.Series) -> pl.Series:
         if (
             len(first)
             and _typed(first).dtype == pl.String
-            and _without_missing(first).null_count() < len(first)
+            and without_missing(first).null_count() < len(first)
         ):
             return series  # a single word makes it a column of words
     whole = series.cast(pl.Int64, strict=False)
@@ -234,7 +243,7 @@ def _typed(series: pl.Series) -> pl.Series:
     numbers = series.cast(pl.Float64, strict=False)
     if numbers.null_count() == series.null_count() and not numbers.is_nan().any():
         return _number(series, numbers)
-    values = _without_missing(series)
+    values = without_missing(series)
     if values.null_count() == len(values):
         return series
     lower = values.str.to_lowercase()
@@ -263,13 +272,14 @@ def _number(values: pl.Series, numbers: pl.Series, series: pl.Series | None = No
 
 
 def _decimal_comma(series: pl.Series) -> pl.Series | None:
-    values = _without_missing(series)
+    values = without_missing(series)
     if not values.str.contains(_DECIMAL_COMMA).all():
         return None
     typed = _typed(values.str.replace(",", ".", literal=True))
     return None if typed.dtype == pl.String else typed
 
 
-def _without_missing(series: pl.Series) -> pl.Series:
+def without_missing(series: pl.Series) -> pl.Series:
+    """Words, with null in place of those that say that something is missing."""
     values = series.str.strip_chars()
     return values.set(values.str.to_lowercase().is_in(MISSING).fill_null(True), None)

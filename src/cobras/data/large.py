@@ -1,4 +1,4 @@
-"""Tables larger than memory: NumPy arrays and Parquet files, read batch by batch.
+"""Tables larger than memory: NumPy arrays, Parquet and delimited text, read batch by batch.
 
 The features are written into a mapped file that vanishes with the program; a card reads its own row. What kind of
 column each one is, its words and its median come from a sample of rows. The ranges, and whether there are gaps,
@@ -24,8 +24,10 @@ import polars as pl
 from polars import selectors
 
 from cobras.data.cache import cache_folder
+from cobras.data.converted import converted
 from cobras.data.dataset import Card, Dataset, Row
 from cobras.data.dates import as_seconds
+from cobras.data.delimited import DELIMITED
 from cobras.data.encoding import cells, encode_into, encoded_names
 from cobras.data.features import fit_columns, listed, n_missing, naming_columns, say_columns
 from cobras.data.kinds import Choices
@@ -158,6 +160,9 @@ def large_table(path: Path) -> LargeTable | None:
         if array.ndim != 2 or array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
             return None
         table = MappedArray(path, array)
+    elif path.suffix.lower() in DELIMITED and path.is_file() and path.stat().st_size > limit():
+        files = converted(path)
+        return None if files is None else ParquetRows(path, [pl.scan_parquet(f, glob=False) for f in files])
     elif (rows := scan_parts(path)) is not None:
         table = ParquetRows(path, rows)
     else:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "PPM", "BMP")
 N_PIXELS = 80_000_000  # more than any camera takes; a file of a few bytes can promise as many as it likes
 _GREY = (160, 160, 160)
+_WHITE = 65535.0  # to which Pillow scales the white of a PGM file of 16 bits
 _TURNED = (5, 6, 7, 8)  # EXIF orientations that swap width and height
 
 
@@ -133,13 +134,15 @@ def _refusing() -> Iterator[None]:
 
 
 def _eight_bits(image: Image) -> Image:
-    """Scientific images of 16 or 32 bits, stretched from their darkest to their brightest pixel."""
+    """Images of 16 or 32 bits: a PGM file says what is white, others are stretched from darkest to brightest."""
     if not image.mode.startswith(("I", "F")):
         return image
     import PIL.Image
 
     values = np.nan_to_num(np.asarray(image, dtype=np.float64), posinf=0, neginf=0)
     low, extent = values.min(), np.ptp(values) or 1.0
+    if image.format == "PPM" and image.mode.startswith("I"):
+        low, extent = 0.0, _WHITE
     grey = PIL.Image.fromarray(((values - low) / extent * 255).round().astype(np.uint8))
     grey.info = image.info
     return grey

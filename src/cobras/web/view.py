@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 from cobras.constraints import ConstraintPairs
 from cobras.history import Record
 from cobras.progress import Progress
-from cobras.types import LabelArray, Pair
+from cobras.types import IndexArray, LabelArray, Pair
 from cobras.web.course import Point
 from cobras.web.models import Versions
 from cobras.web.sample import Sample
@@ -59,12 +59,31 @@ class View:
 
     def cluster_of(self, row: int) -> int:
         """The cluster of one row."""
-        if row in self.asked:
-            return self.asked[row]
+        return self.clusters_of([row])[row]
+
+    def clusters_of(self, rows: Iterable[int]) -> dict[int, int]:
+        """The clusters of some rows."""
+        found = {row: self._known(row) for row in rows}
+        unknown = [row for row, number in found.items() if number is None]
+        if unknown:
+            found.update(
+                zip(unknown, self.sample.clusters_of(self.points[-1].partition, unknown), strict=True)
+            )
+        return {row: number or 0 for row, number in found.items()}
+
+    def _known(self, row: int) -> int | None:
+        """The cluster of a row that is shown or was asked about."""
+        if row in self.asked or not self.points:
+            return self.asked.get(row, 0)
         place = self.sample.place(row)
-        if place is None and self.points:
-            return self.sample.cluster_of(self.points[-1].partition, row)
-        return int(self.shown[place or 0])
+        return None if place is None else int(self.shown[place])
+
+    def members(self, number: int) -> IndexArray:
+        """The rows of a cluster, ascending: all of them, or of very many those that the page shows."""
+        everyone = None
+        if self.points and number < self.points[-1].partition.n_clusters:
+            everyone = self.sample.members(self.points[-1].partition, number)
+        return self.sample.numbers()[self.shown == number] if everyone is None else everyone
 
     @property
     def n_answers(self) -> int:

@@ -1,6 +1,6 @@
 /** Time series as lines: side by side on the same scale, or both in one drawing. */
 
-import { el, svg } from "./dom.js";
+import { counted, el, svg } from "./dom.js";
 import { colourOf } from "./palette.js";
 
 const WIDTH = 600;
@@ -13,7 +13,7 @@ const ROOM = 8; // above and below the lines
  * @returns {Node[]} both drawings, and the button that lays them over each other
  */
 export function pairSeries(a, b) {
-  const scale = scaleOf([a, b]);
+  const axes = axesOf([a, b]);
   const button = el(
     "button",
     { class: "quiet overlay-series", "aria-pressed": String(together) },
@@ -22,8 +22,8 @@ export function pairSeries(a, b) {
   const drawings = [el("div", { class: "drawing" }), el("div", { class: "drawing" })];
   const show = () => {
     button.setAttribute("aria-pressed", String(together));
-    drawings[0].replaceChildren(draw(together ? [a, b] : [a], scale));
-    drawings[1].replaceChildren(draw(together ? [b, a] : [b], scale));
+    drawings[0].replaceChildren(draw(together ? [a, b] : [a], axes));
+    drawings[1].replaceChildren(draw(together ? [b, a] : [b], axes));
   };
   button.addEventListener("click", () => {
     together = !together;
@@ -37,11 +37,15 @@ let together = false; // kept from one question to the next
 
 /** @param {import("./types.js").SeriesCard} card */
 export function singleSeries(card) {
-  return el("div", { class: "drawing" }, draw([card], scaleOf([card])));
+  return el("div", { class: "drawing" }, draw([card], axesOf([card])));
 }
 
-/** @param {import("./types.js").SeriesCard[]} cards @returns {[number, number]} */
-function scaleOf(cards) {
+/** What several series share when they are compared: how long they may be, and between which values they move.
+ * @typedef {{longest: number, low: number, high: number}} Axes */
+
+/** @param {import("./types.js").SeriesCard[]} cards @returns {Axes} */
+function axesOf(cards) {
+  const longest = Math.max(...cards.map((card) => card.length));
   let [low, high] = [Infinity, -Infinity];
   for (const card of cards) {
     for (const value of card.channels.flat()) {
@@ -50,23 +54,23 @@ function scaleOf(cards) {
       high = Math.max(high, value);
     }
   }
-  if (low > high) return [0, 1];
-  return low === high ? [low - 1, high + 1] : [low, high];
+  if (low > high) [low, high] = [0, 1];
+  if (low === high) [low, high] = [low - 1, high + 1];
+  return { longest, low, high };
 }
 
 /**
  * The first series strong, the others thin behind it.
  *
  * @param {import("./types.js").SeriesCard[]} cards
- * @param {[number, number]} scale
+ * @param {Axes} axes
  */
-function draw(cards, [low, high]) {
-  const longest = Math.max(...cards.map((card) => card.length));
+function draw(cards, { longest, low, high }) {
   const lines = cards.flatMap((card, k) =>
     card.channels.map((values, channel) => {
       const line = svg("path", {
         class: k ? "series-line behind" : "series-line",
-        d: path(values, card.length / longest, low, high),
+        d: path(values, (card.length - 1) / Math.max(1, longest - 1), low, high),
       });
       if (card.channels.length > 1) line.style.stroke = colourOf(channel);
       return line;
@@ -80,7 +84,7 @@ function draw(cards, [low, high]) {
       viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
       preserveAspectRatio: "none",
       role: "img",
-      "aria-label": `A series of ${cards[0].length} values from ${short(low)} to ${short(high)}`,
+      "aria-label": `A series of ${counted(cards[0].length, "value")} from ${short(low)} to ${short(high)}`,
     },
     axis,
     lines.reverse(),
@@ -90,6 +94,7 @@ function draw(cards, [low, high]) {
     { class: "plot" },
     el("span", { class: "high" }, short(high)),
     el("span", { class: "low" }, short(low)),
+    el("span", { class: "end" }, counted(cards[0].length, "value")),
     drawing,
   );
 }

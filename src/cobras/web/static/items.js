@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { byId, counted, el } from "./dom.js";
-import { clusterOf, clusters, focus, opened, pointed, question } from "./state.js";
+import { clusterOf, clusters, focus, opened, pointed, question, settings } from "./state.js";
 import { isShown, onTab, showTab } from "./tabs.js";
 import { face, rowTag } from "./thumbs.js";
 
@@ -66,7 +66,7 @@ async function load() {
   byId("item-rows").replaceChildren(...page.items.map((item) => line(item)));
   const last = Math.min(page.total, offset + PAGE);
   byId("item-count").textContent = page.total
-    ? `${(offset + 1).toLocaleString("en")}–${last.toLocaleString("en")} of ${counted(page.total, "item")}`
+    ? `${(offset + 1).toLocaleString("en")}–${last.toLocaleString("en")} of ${counted(page.total, "item")}${origin(page.total)}`
     : "No item matches";
   byId("earlier").disabled = offset === 0;
   byId("later").disabled = last >= page.total;
@@ -85,6 +85,15 @@ async function fetchPage() {
   if (!shown.length) return { version: 0, total: 0, offset, columns: [], items: [] };
   const page = await get("items", { rows: shown.join(","), limit: PAGE });
   return { ...page, total: rows.length };
+}
+
+/** Of very many items some are listed: where they come from. A search and a lasso have what they ask for.
+ * @param {number} n_listed */
+function origin(n_listed) {
+  const looked = focus.value;
+  if (byId("search").value.trim() || (looked && "rows" in looked)) return "";
+  const all = looked ? clusterOf(looked.colour)?.size : settings.value?.n_items;
+  return all && n_listed < all ? `, chosen at random from ${all.toLocaleString("en")}` : "";
 }
 
 /** The rows of a lasso that match. @param {string} search @param {Int32Array} rows */

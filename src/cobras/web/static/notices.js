@@ -1,8 +1,9 @@
-/** Quiet words to the person: a banner while the server is away, and notices that go by themselves. */
+/** Quiet words to the person: a banner while the server is away, and notices that go by themselves and cover nothing. */
 
 import { byId, el } from "./dom.js";
 
 const SECONDS = { plain: 8, problem: 20 };
+const ROOM = 160; // pixels of the panel that must be in view for a notice to stand there
 
 /** Shown above everything until called with an empty text. @param {string} text */
 export function showBanner(text) {
@@ -19,8 +20,16 @@ export function showBanner(text) {
 export function showNotice(text, tone = "plain", ...more) {
   const close = el("button", { class: "icon", "aria-label": "Close", onclick: () => notice.remove() }, "×");
   const notice = el("div", { class: `notice ${tone}` }, el("div", {}, text, more), close);
-  byId("notices").replaceChildren(notice);
+  for (const place of document.querySelectorAll(".notices")) place.replaceChildren();
+  byId(isPanelInView() ? "panel-notices" : "question-notices").replaceChildren(notice);
+  notice.scrollIntoView({ block: "nearest" });
   setTimeout(() => notice.remove(), 1000 * SECONDS[tone]);
+}
+
+/** In the panel a notice only makes a list shorter; elsewhere it moves the numbers. */
+function isPanelInView() {
+  const { top, bottom } = byId("panel").getBoundingClientRect();
+  return Math.min(bottom, innerHeight) - Math.max(top, 0) >= ROOM;
 }
 
 /** @param {import("./types.js").Refusal} refusal */

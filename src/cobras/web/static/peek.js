@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { singleCard } from "./cards.js";
 import { byId, el } from "./dom.js";
-import { clusterTag, face, fetchThumbnail } from "./thumbs.js";
+import { clusterTag, face, fetchThumbnail, rowTag } from "./thumbs.js";
 import { clusters, focus, isHidden, labels, opened, placeOf, pointed, question } from "./state.js";
 
 /** @param {import("./map.js").MapView} map */
@@ -36,7 +36,8 @@ export function startPeek(map) {
       { class: "icon", "aria-label": "Close this item", onclick: () => opened.set(null) },
       "×",
     );
-    const head = el("header", {}, el("b", {}, item.id), clusterTag(row), clusterButton(row), close);
+    const tag = placeOf(row) < 0 ? rowTag(row, item.cluster, item.colour) : clusterTag(row);
+    const head = el("header", {}, el("b", {}, item.id), tag, clusterButton(row), close);
     full.replaceChildren(head, singleCard(item));
   });
 

@@ -1,0 +1,114 @@
+"""Where things stand on the page: nothing that is read is cut off or covered, on large and small screens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from cobras.data import read_dataset
+from tests.web.browser import chromium, press, tab
+from tests.web.serving import flowers, serving
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+SCREENS: dict[str, dict[str, Any]] = {
+    "small": {"viewport": {"width": 1280, "height": 800}},
+    "large": {"viewport": {"width": 1920, "height": 1080}},
+    "phone": PHONE,
+}
+BELOW = """() => {
+  const notice = document.querySelector(".notice");
+  const { left, right, top, bottom } = notice.getBoundingClientRect();
+  const below = new Set();
+  for (let x = left + 2; x < right; x += 9)
+    for (let y = top + 2; y < bottom; y += 7)
+      for (const found of document.elementsFromPoint(x, y))
+        if (!notice.contains(found) && !found.contains(notice)) below.add(found.outerHTML.slice(0, 80));
+  return { below: [...below], inView: top >= 0 && bottom <= innerHeight + 1 };
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_pictures_with_columns(
+    browser: Browser, tmp_path: Path, screen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both pictures are whole, and the columns can be read: all of them, or by scrolling in their card."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    names = [f"p{k}.png" for k in range(12)]
+    for k, name in enumerate(names):
+        Image.new("RGB", ((600, 200), (200, 600))[k % 2], (20 * k, 90, 90)).save(tmp_path / name)
+    columns = {f"column {c}": [f"value {k} of {c}" for k in range(12)] for c in range(9)}
+    pl.DataFrame({"picture": names, **columns}).write_csv(tmp_path / "shop.csv")
+    data = read_dataset(tmp_path / "shop.csv", features="pixels")
+    with (
+        serving(data, tmp_path / "shop.cobras") as client,
+        tab(browser, client.server.address, **SCREENS[screen]) as page,
+    ):
+        figures, table = page.locator("#cards figure"), page.locator("#cards .card.room")
+        expect(figures).to_have_count(2)
+        for figure in figures.all():
+            assert holds(edges(figure), edges(figure.locator("img")))
+            assert edges(figure)[3] <= edges(table)[1]
+            assert figure.locator("img").bounding_box()["height"] >= 90
+        assert edges(table)[3] <= edges(page.locator("#answers"))[1] or screen == "phone"
+        rows = table.locator("tr")
+        assert rows.count() == 9
+        wanted = {"small": 5, "large": 9, "phone": 9}[screen]
+        assert holds(edges(table), edges(rows.nth(wanted - 1)))
+        rows.last.scroll_into_view_if_needed()
+        assert holds(edges(table), edges(rows.last))
+        assert edges(rows.last)[3] <= edges(page.locator("#answers"))[1]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) -> None:
+    with (
+        serving(flowers(tmp_path), tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address, expected="409", **SCREENS[screen]) as page,
+    ):
+        for key in "dsds":
+            press(page, key)
+        before = edges(page.locator("#answers"))
+        page.locator("#tab-history").click()
+        page.locator('#record-list [data-index="1"] .said').click()
+        page.locator('#record-list [data-index="1"] .choices').get_by_text("different").click()
+        expect(page.locator("#panel .notice")).to_contain_text("Answer 2 is now different.")
+        assert page.evaluate(BELOW) == {"below": [], "inView": True}
+        if screen != "phone":  # there the page has been scrolled
+            assert edges(page.locator("#answers")) == before
+        page.evaluate("scrollTo(0, 0)")
+        if screen != "phone":
+            page.keyboard.press("m")  # a large map leaves the panel no room
+        refused(page)
+        expect(page.locator(".notice")).to_have_count(1)
+        expect(page.locator("#question .notice")).to_contain_text("There is nothing to redo.")
+        assert page.evaluate(BELOW) == {"below": [], "inView": True}
+
+
+def refused(page: Page) -> None:
+    """Ask for something that is not possible."""
+    page.evaluate("async () => (await import('/static/sync.js')).change('redo', {})")
+
+
+def edges(found: Any) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom."""
+    box = found.bounding_box()
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def holds(outer: tuple[float, ...], inner: tuple[float, ...]) -> bool:
+    """Whether a box lies in another one, but for a pixel of rounding."""
+    return all(o <= i + 1 for o, i in zip(outer[:2], inner[:2], strict=True)) and all(
+        i <= o + 1 for o, i in zip(outer[2:], inner[2:], strict=True)
+    )
