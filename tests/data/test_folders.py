@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from cobras.data import Photo, Text, read_dataset, read_recipe
+from cobras.data import Photo, Text, read_dataset, read_features, read_recipe
 from cobras.data.cache import Cache, shared_cache
 from cobras.data.images import has_network
 from cobras.data.photos import opened
@@ -162,6 +162,9 @@ def test_network_sees_more_than_pixels(photos: Path, capsys: pytest.CaptureFixtu
     assert ds.recipe["features"] == "efficientnet"
     assert ds.notes[-1] == "Compared the images by the features of EfficientNet-Lite0."
     assert capsys.readouterr().out == ""
+    np.testing.assert_array_equal(read_features(photos / "red", ds.recipe), read_dataset(photos / "red").X)
+    with pytest.raises(InvalidDataError, match=r"of this data \(pixels\) depend on all items"):
+        read_features(photos / "red", read_dataset(photos, features="pixels").recipe)
 
 
 def test_without_the_network(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +258,7 @@ def test_sentence_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         alike = ds.X @ ds.X.T
         assert min(alike[0, 1], alike[3, 4]) > alike[:3, 3:].max()
         pl.DataFrame({"t": pets[:1]}).write_csv(tmp_path / "one.csv")
-        alone = read_dataset(tmp_path / "one.csv", text="t", features="sentences").X
+        alone = read_features(tmp_path / "one.csv", ds.recipe)
         np.testing.assert_allclose(alone, ds.X[:1], atol=1e-5)
         shared_cache().close()
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "emptied"))

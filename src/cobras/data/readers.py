@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from cobras.data.seriesfiles import holds_series
 from cobras.data.tables import DataNotFoundError, read_table
 from cobras.exceptions import DataChangedError, InvalidDataError
 from cobras.types import FloatArray
+
+ITEM_BY_ITEM = ("efficientnet", "sentences")
 
 
 def read_dataset(
@@ -146,7 +148,9 @@ def read_recipe(
 
 
 def read_features(path: str | os.PathLike[str], recipe: Mapping[str, Any]) -> FloatArray:
-    r"""The features of other rows, made as those of the data a recipe came from: what `predict` takes.
+    r"""The features of other items, made as those of the data a recipe came from: what `predict` takes.
+
+    For tables, images by the network and texts by sentence embeddings; other features depend on all items.
 
     Examples
     --------
@@ -157,9 +161,12 @@ def read_features(path: str | os.PathLike[str], recipe: Mapping[str, Any]) -> Fl
     ...     print(read_features(new, read_dataset(old).recipe))
     [[0.75]]
     """
+    if recipe.get("features") in ITEM_BY_ITEM:
+        return _read(Path(path), replace(recipe_choices(recipe), label=None, id=None, drop=()), None, None).X
     if "columns" not in recipe:
         raise InvalidDataError(
-            f"The features of kind {recipe.get('kind')!r} depend on all items; only tables can be read row by row."
+            f"The features of this data ({recipe.get('features') or recipe.get('kind')}) depend on all items, so "
+            f"new ones have none; those of tables do not, nor do {' and '.join(ITEM_BY_ITEM)}."
         )
     frame = read_table(Path(path))[0]
     return encode_table(Path(path).name, frame, recipe["columns"])
