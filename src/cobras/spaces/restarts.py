@@ -1,7 +1,8 @@
 """The best of several k-means runs on a sample: where the passes over many rows begin.
 
 Overlapping groups have many local optima, which differ little on a few rows and more on many. So every restart runs
-on a quarter of the sample until its centers have almost settled, and the best two go on with all of it.
+on a quarter of the sample until its centers have almost settled, and the best two go on with all of it, for a few
+passes: beyond, they hardly get better.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from cobras.cores import on_all_cores
 from cobras.spaces.kernels import grid, lloyd, pack, seed, unframe
-from cobras.spaces.kmeans import MAX_ITER, TOLERANCE, Uniforms
+from cobras.spaces.kmeans import MAX_ITER, PASSES, TOLERANCE, Uniforms
 from cobras.types import FloatArray
 
 FINALISTS = 2
@@ -30,12 +31,12 @@ def best_centers(sample: FloatArray, k: int, rng: Uniforms, n_init: int) -> Floa
     inertia = np.inf
     if n_found == k:
 
-        def run(start: FloatArray, n_blocks: int, tol: float) -> float:
-            return float(lloyd(rows[:n_blocks], mass[:n_blocks], start[None], MAX_ITER, tol * variance)[1][0])
+        def run(start: FloatArray, n_blocks: int, passes: int, tol: float) -> float:
+            return float(lloyd(rows[:n_blocks], mass[:n_blocks], start[None], passes, tol * variance)[1][0])
 
-        first = np.array(on_all_cores(lambda start: run(start, few, ROUGH), starts))
+        first = np.array(on_all_cores(lambda start: run(start, few, MAX_ITER, ROUGH), starts))
         starts = starts[first.argsort(kind="stable")[:FINALISTS]]
-        final = np.array(on_all_cores(lambda start: run(start, len(rows), TOLERANCE), starts))
+        final = np.array(on_all_cores(lambda start: run(start, len(rows), PASSES, TOLERANCE), starts))
         starts, inertia = starts[final.argmin() :], float(final.min())
     centers: FloatArray = unframe(starts[0, :n_found].copy(), inertia, frame, sample)[0]
     return centers.astype(np.float64)
