@@ -99,6 +99,17 @@ def test_items_can_be_filtered_searched_and_paged(client: Client, session: Sessi
     assert client.look("items", cluster=99)["total"] == 0
 
 
+@pytest.mark.parametrize(("n_cells", "looks_at_numbers"), [(180, True), (179, False)])
+def test_a_search_of_a_very_large_table_looks_at_names_and_words(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_cells: int, looks_at_numbers: bool
+) -> None:
+    monkeypatch.setattr("cobras.web.items.N_CELLS", n_cells)
+    with serving(dataset, tmp_path / "search.cobras") as client:
+        assert client.look("items", search="F01")["total"] == 10
+        assert client.look("items", search="blue")["total"] > 0
+        assert (client.look("items", search=".")["total"] > 0) == looks_at_numbers
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [

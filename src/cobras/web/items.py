@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 N_COLUMNS = 8  # columns of the table of items
 N_SEARCHED = 200  # columns that a search looks into
+N_CELLS = 20_000_000  # of larger tables it looks into ids and words, not into numbers
 
 
 class ItemTable:
@@ -88,12 +89,19 @@ class ItemTable:
         """Everything that may be searched of each row, in one lower-case string."""
         import polars as pl
 
-        ids = pl.Series("", [str(name) for name in self.cards.dataset.ids.tolist()])
+        names = self.cards.dataset.ids
+        ids = (
+            pl.Series(names).cast(pl.String)
+            if names.dtype.kind in "iu"
+            else pl.Series(map(str, names.tolist()))
+        )
         frame = self._shown.select(self.columns[:N_SEARCHED])
+        too_large = frame.height * frame.width > N_CELLS
         texts = [
             column.cast(pl.String, strict=False)
             for column in frame
-            if not column.dtype.is_nested() and column.dtype != pl.Binary
+            if not (column.dtype.is_nested() or column.dtype == pl.Binary)
+            and not (too_large and column.dtype.is_numeric())
         ]
         everything = pl.DataFrame([ids.alias("0"), *(t.alias(str(k)) for k, t in enumerate(texts, 1))])
         joined: pl.Series = everything.select(
