@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from cobras.cores import on_all_cores
 from cobras.data.delimited import DELIMITED, read_delimited
 from cobras.data.parquet import part_files
 from cobras.data.sheets import read_arrow, read_excel, read_npy, read_npz, read_parquet
 from cobras.exceptions import InvalidDataError
 
+BLOCK = 2**14  # rows that are turned into columns together
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
 READABLE = (
@@ -118,18 +120,33 @@ def _read_arrays(path: Path) -> pl.DataFrame:
             f"{path.name} must hold one 2-dimensional array of numbers; its arrays are {shapes}."
         )
     ((name, table),) = tables.items()
-    columns = {f"column_{k}": _plain(column) for k, column in enumerate(table.T, 1)}
+    columns = {f"column_{k}": column for k, column in enumerate(_columns(table), 1)}
     for other, array in arrays.items():
         if other != name and array.shape == table.shape[:1] and array.dtype.kind in "fiubU":
             columns[other] = _plain(array)
     return pl.DataFrame(columns)
 
 
+def _columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The columns of a matrix, each in one piece; its rows, which may lie on a disk, are read once."""
+    columns = np.empty(table.shape[::-1], _dtype(table))
+
+    def copy(start: int) -> None:
+        columns[:, start : start + BLOCK] = table[start : start + BLOCK].T
+
+    on_all_cores(copy, range(0, len(table), BLOCK))
+    return columns
+
+
 def _plain(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column in a type that polars has."""
-    if column.dtype.kind == "f" and column.dtype.itemsize not in (4, 8):
-        column = column.astype(np.float32 if column.dtype.itemsize < 4 else np.float64)
-    return np.ascontiguousarray(column.astype(column.dtype.newbyteorder("="), copy=False))
+    return np.ascontiguousarray(column, _dtype(column))
+
+
+def _dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
+    """The type of polars that holds what an array does."""
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        return np.dtype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+    return array.dtype.newbyteorder("=")
 
 
 def _first_line(error: BaseException) -> str:
