@@ -45,7 +45,7 @@ from cobras.types import FloatArray, IndexArray
 N_ANSWERS = 100
 THINKING = 1.0  # seconds
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
-JUDGED = (25, 50, 100)  # answers
+JUDGED, LOW = (25, 50, 100), 0.5  # answers; an ARI at which a run went astray
 
 
 def overlapping(
@@ -146,7 +146,9 @@ def quality(n: int, k: int, apart: float, n_seeds: int) -> None:
     print(f"{title:<36}" + "".join(f"{a:>16}" for a in JUDGED))
     exact_ones = np.array(found["exact"])
     for name, curves in found.items():
-        print(f"{name:<36}" + "".join(f"{m:>16.3f}" for m in np.mean(curves, axis=0)))
+        n_low = sum(curve[1] < LOW for curve in curves)
+        means = "".join(f"{m:>16.3f}" for m in np.mean(curves, axis=0))
+        print(f"{name:<36}{means}   {n_low} below {LOW} at {JUDGED[1]}")
     for name in ("in passes", "exact, another seed"):
         less = np.array(found[name]) - exact_ones
         error = less.std(axis=0, ddof=1) / n_seeds**0.5

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +22,7 @@ from cobras.data.kinds import Choices
 from cobras.data.large import LargeTable
 from cobras.data.remote import read_remote
 from cobras.exceptions import InvalidDataError
-from tests.cli.conftest import Runner
+from tests.cli.conftest import COMMAND, Runner
 from tests.cli.test_serve import Running, start
 
 __all__ = ["start"]
@@ -54,6 +58,14 @@ def address(tmp_path: Path) -> str:
     return f"file://{tmp_path}/parts/*.parquet"
 
 
+def first_question(running: Running) -> dict[str, Any]:
+    """The question, once the session is open."""
+    question: dict[str, Any] = {"pair": None}
+    while question["pair"] is None:
+        question = running.client.get("/api/question").json()
+    return question
+
+
 def test_run_and_export_by_the_workers(scheduler: str, address: str, cobras: Runner, tmp_path: Path) -> None:
     given = ("--scheduler", scheduler)
     columns = ("--label", "kind", "--drop", "flag", "--drop", "day", "--drop", "whole")
@@ -65,6 +77,14 @@ def test_run_and_export_by_the_workers(scheduler: str, address: str, cobras: Run
     refused = cobras("export", "s.cobras", "--out", "labels")
     assert refused.returncode == 2
     assert "add --scheduler" in refused.stderr
+    for wrong in (
+        ("--out", "s3://bucket/labels"),
+        ("--out", "s3://bucket/x.csv", *given),
+        ("--answers", "s3://b/a", *given),
+    ):
+        refused = cobras("export", "s.cobras", *wrong)
+        assert refused.returncode == 2
+        assert "is not a file of this machine; only --out may be an address, of a folder" in refused.stderr
     written = cobras("export", "s.cobras", "--out", "labels", *given)
     assert written.returncode == 0, written.stderr
     labels = pl.read_parquet(tmp_path / "labels" / "*.parquet")
@@ -85,7 +105,7 @@ def test_ask_and_serve_the_same_session(
     assert "secret" not in asked.stdout
     assert "Saved in parts.cobras: 2 answers" in asked.stdout
     running = start("serve", address, *given)
-    question = running.client.get("/api/question").json()
+    question = first_question(running)
     assert question["progress"]["n_answers"] == 2
     pair = question["pair"]
     assert question["left"]["card"]["fields"][0] == {"name": "key", "value": f"k{pair['i']}"}
@@ -98,7 +118,6 @@ def test_ask_and_serve_the_same_session(
     assert (tmp_path / "parts.cobras").exists()
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, used by dask
 def test_the_features_are_those_of_a_table_in_memory(address: str) -> None:
     import dask
 
@@ -139,3 +158,36 @@ def test_what_is_missing_is_named(
 def test_no_scheduler_at_the_address(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["run", "file:///no/*.parquet", "--label", "y", "--scheduler", "nonsense://"]) == 2
     assert "There is no dask scheduler at nonsense://" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("listening", [False, True])
+def test_nobody_or_something_else_listens(listening: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        if listening:
+            server.listen()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        assert main(["run", "file:///no/*.parquet", "--label", "y", "--scheduler", address]) == 2
+    assert f"There is no dask scheduler at {address}; give an address" in capsys.readouterr().err
+
+
+def test_a_scheduler_without_workers(address: str, tmp_path: Path) -> None:
+    arguments = ["run", address, "--label", "kind", "--scheduler"]
+    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
+        scheduler = cluster.scheduler_address
+        command = [*COMMAND, *arguments, scheduler, "--max-queries", "5"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as waiting:
+            assert waiting.stderr is not None
+            said = f"The scheduler {scheduler} has no workers yet; waiting for one.\n"
+            assert waiting.stderr.readline() == said
+            time.sleep(1)
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.wait(timeout=30) == 130
+            assert waiting.stderr.read() == ""
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+        ) as waiting:
+            assert waiting.stderr is not None
+            assert waiting.stderr.readline() == said
+            cluster.scale(1)
+            assert waiting.wait(timeout=60) == 0

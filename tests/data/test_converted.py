@@ -11,9 +11,7 @@ from cobras.data.delimited import read_delimited
 from cobras.exceptions import InvalidDataError
 
 CELLS = st.one_of(
-    st.sampled_from(
-        ["", "NA", "007", "true", "False", "-3", "+4", "1e3", "nan", "a word", "0", "?"]
-    ),
+    st.sampled_from(["", "NA", "007", "true", "False", "-3", "+4", "1e3", "nan", "a word", "0", "?"]),
     st.integers(-99, 99).map(str),
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(str),
 )

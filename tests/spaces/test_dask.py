@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 
 import dask
 import dask.array as da
@@ -24,7 +25,7 @@ from cobras import (
     InvalidDataError,
     Session,
 )
-from cobras.spaces import RemoteSpace, VectorSpace, remote
+from cobras.spaces import RemoteSpace, VectorSpace, workers
 from cobras.spaces.dask import as_table
 from cobras.spaces.region import MemoryRegion
 from cobras.spaces.remote import RemoteLabels, RemotePart, RemoteRegion
@@ -364,7 +365,7 @@ def test_a_session_goes_on_after_a_failure(client, expected, monkeypatch):
     session = Session(on_workers(), random_state=1)
     answers(session, y, 2)
     with monkeypatch.context() as broken:
-        broken.setattr(remote.Workers, "results", lambda *_: 1 / 0)
+        broken.setattr(workers.Workers, "results", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             answers(session, y, 40)
     done = session.n_answers
@@ -382,9 +383,52 @@ def test_a_closed_client_is_told(cluster):
 
 
 def test_work_that_kills_every_worker_ends_in_a_sentence(client, cluster, monkeypatch):
-    monkeypatch.setattr(remote, "ATTEMPTS", 2)
+    monkeypatch.setattr(workers, "ATTEMPTS", 2)
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     with pytest.raises(
         CobrasError, match=r"2 times at the same piece of work \(KilledWorker\). No answer is lost"
     ):
-        remote.Workers().results([dask.delayed(os._exit)(1)])
+        workers.Workers().results([dask.delayed(os._exit)(1)])
+
+
+def test_a_cluster_without_workers_says_so_and_those_of_this_machine_come_back(caplog, monkeypatch):
+    def sentences():
+        return [record.getMessage() for record in caplog.records if record.name == "cobras"]
+
+    monkeypatch.setattr(workers, "PATIENCE", 0.2)
+    settings = {"distributed.deploy.lost-worker-timeout": "0ms"}  # dask gives up whoever dies
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+    with (
+        dask.config.set(settings),
+        LocalCluster(n_workers=1, **options) as cluster,
+        Client(cluster) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        mine = workers.Workers()
+        (kept,) = mine.keep([dask.delayed(np.arange, pure=False)(4)])
+        assert mine.results([kept.sum()]) == [6]
+        assert not sentences()
+        kill_a_worker(client)
+        while cluster.workers:
+            time.sleep(0.01)
+        assert mine.results([kept.sum()]) == [6]
+        said = f"The scheduler {cluster.scheduler_address} has no workers; waiting for one."
+        assert sentences() == [said]
+        kill_a_worker(client)
+        while cluster.workers:
+            time.sleep(0.01)
+        workers.Workers()  # of a new session
+        assert mine.results([kept.sum()]) == [6]
+        assert sentences() == [said] * 3
+
+
+def test_labels_that_cannot_be_written_are_told(tmp_path):
+    (tmp_path / "taken").touch()
+    with dask.config.set(scheduler="synchronous"):
+        session = Session(da.zeros((20, 2), chunks=5))
+        with pytest.raises(InvalidDataError, match=r"The workers cannot write to .*taken"):
+            session.export(f"{tmp_path}/taken/")
+        with pytest.raises(
+            InvalidDataError, match="cannot write to unheard://b/: Protocol not known: unheard"
+        ):
+            session.export("unheard://b/")

@@ -54,8 +54,18 @@ def write(
     """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
     from cobras.data.export import clusters_in_batches, export_dataset, with_clusters
+    from cobras.data.remote import as_url
     from cobras.exceptions import InvalidDataError
 
+    for target, may_be_address in (
+        (out, scheduler is not None and not (out and out.suffix)),
+        (answers, False),
+    ):
+        if target is not None and (address := as_url(target)) is not None and not may_be_address:
+            raise InvalidDataError(
+                f"{address} is not a file of this machine; only --out may be an address, of a folder such as "
+                "s3://bucket/labels that the workers of --scheduler write."
+            )
     dataset = load_for_session(session, data, scheduler)
     with open_session(dataset, session) as opened:
         opened.verify()
@@ -66,8 +76,9 @@ def write(
             ):
                 raise InvalidDataError(f"{target} is what the clusters are made from. Write to another file.")
         if dataset.is_remote and out is not None and not out.suffix:
-            opened.export(f"{out}/")
-            print(f"Wrote {out}.", file=sys.stderr)
+            folder = as_url(out) or out
+            opened.export(f"{folder}/")
+            print(f"Wrote {folder}.", file=sys.stderr)
             return
         labels, names, ids = opened.labels_, opened.names, dataset.names
         if out is not None:

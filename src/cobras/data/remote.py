@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from cobras.data.dataset import Dataset
 from cobras.data.features import is_constant, listed
 from cobras.data.kinds import Choices
 from cobras.data.large import LargeCards, LargeTable
+from cobras.data.rowgroups import (
+    Measures,
+    Piece,
+    files_at,
+    footer,
+    is_date,
+    is_number,
+    measured,
+    read,
+    scaled,
+)
 from cobras.exceptions import InvalidDataError
 from cobras.types import FloatArray, IndexArray
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 N_KEPT = 1_000  # rows that were shown and stay here
+TOGETHER = 2**26  # bytes of a piece, about
+AT_ONCE = 8  # pieces that come here side by side
 
 
 def as_url(path: Path) -> str | None:
@@ -51,6 +60,7 @@ def read_remote(path: Path, choices: Choices, stored: Mapping[str, Any] | None =
     notes = [f"Read {table.height:,} rows x {table.head.width} columns where they lie, by dask."]
     if stored is not None and "columns" in stored:
         recipes = list(stored["columns"])
+        table.check(recipes)
     else:
         open_columns = [name for name in choices.open_columns(table.head.columns) if name != choices.id]
         recipes = table.fit(open_columns, notes)
@@ -69,74 +79,73 @@ def read_remote(path: Path, choices: Choices, stored: Mapping[str, Any] | None =
 
 
 class RemoteParquet(LargeTable):
-    """The rows of Parquet files, in the partitions that dask reads."""
+    """The rows of Parquet files, in pieces of some row groups each.
+
+    Their number is known from the ends of the files; they are read once to be measured, and once as features.
+    """
 
     def __init__(self, address: str) -> None:
         try:
             import dask
-            import dask.dataframe as dd
         except ImportError:
             raise InvalidDataError(
                 f"{address} is to be read by dask, which is not installed; pip install 'cobras-clustering[dask]'."
             ) from None
-        try:
-            self._frame = dd.read_parquet(address)
-            self._parts = self._frame.to_delayed()
-            heights = dask.compute(*[dask.delayed(len)(part) for part in self._parts])
-        except (OSError, ValueError, ImportError, IndexError) as error:
-            reason = (str(error).splitlines() or [""])[0].rstrip(".")
-            raise InvalidDataError(f"{address} cannot be read as Parquet: {reason}.") from error
-        self._starts = np.concatenate([[0], np.cumsum(heights, dtype=np.int64)])
-        if self._starts[-1] == 0:
+        (files,) = dask.compute(dask.delayed(files_at)(address))
+        footers = dask.compute(*[dask.delayed(footer)(file) for file in files])
+        head = footers[0][0]
+        if any(other.columns != head.columns for other, _ in footers):
+            raise InvalidDataError(
+                f"The Parquet files of {address} have different columns; give those that belong together."
+            )
+        groups = [
+            (Piece(file, (g,)), n_rows, n_bytes)
+            for file, (_, sizes) in zip(files, footers, strict=True)
+            for g, (n_rows, n_bytes) in enumerate(sizes)
+            if n_rows
+        ]
+        if not groups:
             raise InvalidDataError(f"{address} holds no rows; at least one is needed.")
-        super().__init__(address, pl.from_pandas(self._frame._meta), int(self._starts[-1]))
+        self._groups = [piece for piece, _, _ in groups]
+        self._group_starts = np.cumsum([0, *(n_rows for _, n_rows, _ in groups)])
+        self._pieces, self._starts = _joined(groups)
+        super().__init__(address, head, int(self._starts[-1]))
         self.row = lru_cache(N_KEPT)(self._row)  # type: ignore[method-assign]
 
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Some rows of one partition."""
-        import dask
-
-        p = int(np.searchsorted(self._starts, start, side="right")) - 1
-        first = start - int(self._starts[p])
-        (found,) = dask.compute(dask.delayed(_rows)(self._parts[p], first, first + n_rows, columns))
-        return pl.from_pandas(found)
+        """Some rows; the row groups around them travel to a worker, the rows to here."""
+        stop = min(start + n_rows, self.height)
+        first = int(np.searchsorted(self._group_starts, start, side="right")) - 1
+        last = max(first + 1, int(np.searchsorted(self._group_starts, stop)))
+        tasks = [
+            (self._groups[g], columns, slice(max(0, start - begin), stop - begin))
+            for g, begin in enumerate(self._group_starts[first:last].tolist(), first)
+        ]
+        found: pl.DataFrame = pl.concat(_made(read, tasks), how="vertical_relaxed")
+        return found
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
-        """All rows, partition by partition."""
-        for start, stop in zip(self._starts[:-1].tolist(), self._starts[1:].tolist(), strict=True):
-            if start < stop:
-                yield start, self.read(start, stop - start, columns)
+        """All rows, piece by piece."""
+        for p in range(0, len(self._pieces), AT_ONCE):
+            tasks = [(piece, columns) for piece in self._pieces[p : p + AT_ONCE]]
+            yield from zip(self._starts[p : p + len(tasks)].tolist(), _made(read, tasks), strict=True)
 
     def _row(self, i: int) -> dict[str, Any]:
         return self.read(i, 1).row(0, named=True)
 
     def fit(self, columns: Sequence[str], notes: list[str]) -> list[dict[str, Any]]:
         """The recipes of all columns of numbers, booleans and dates that tell rows apart."""
-        import dask
-
-        used = [name for name in columns if _is_number(self._frame.dtypes[name])]
+        types = self.head.schema
+        used = [name for name in columns if is_number(types[name])]
         if others := [name for name in columns if name not in used]:
             notes.append(f"Left out {listed(others)}: neither numbers nor dates, shown but not used.")
-        measured = dask.compute(*[dask.delayed(_measured)(part, used) for part in self._parts])
-        low, high, middle, n_gaps = (np.array(part) for part in zip(*measured, strict=True))
-        recipes: list[dict[str, Any]] = []
-        for k, name in enumerate(used):
-            known = ~np.isnan(low[:, k])
-            if not np.isfinite(low[known, k]).all() or not np.isfinite(high[known, k]).all():
-                raise InvalidDataError(
-                    f"Column {name!r} of {self.source} is infinite somewhere; leave it out by drop."
-                )
-            if not known.any():
-                notes.append(f"Left out {name!r}: empty.")
-                continue
-            fill = float(np.median(middle[known, k]))
-            is_date = _is_date(self._frame.dtypes[name])
-            ends = {"low": float(low[known, k].min()), "high": float(high[known, k].max())}
-            recipes.append({"name": name, "as": "date" if is_date else "number", "fill": fill, **ends})
-            if gaps := int(n_gaps[:, k].sum()):
-                notes.append(
-                    f"Filled {gaps} missing values in {name!r} with the median of the partitions' medians."
-                )
+        by_piece = _made(measured, [(piece, used) for piece in self._pieces])
+        about = dict(zip(used, zip(*by_piece, strict=True), strict=True))
+        counts = [name for name in used if types[name].is_integer() and self._is_count(about[name])]
+        if 0 < len(counts) < len(used):
+            notes.append(f"Left out {listed(counts)}: only counts the rows.")
+            used = [name for name in used if name not in counts]
+        recipes = [found for name in used if (found := self._recipe(name, about[name], notes)) is not None]
         constant = [str(recipe["name"]) for recipe in recipes if is_constant(recipe)]
         if constant and len(constant) < len(recipes):
             notes.append(f"Left out {listed(constant)}: the same in every row.")
@@ -148,103 +157,84 @@ class RemoteParquet(LargeTable):
         notes.append(f"Scaled {len(recipes)} column{'s' * (len(recipes) > 1)} to [0, 1].")
         return recipes
 
+    def _recipe(self, name: str, about: Sequence[Measures], notes: list[str]) -> dict[str, Any] | None:
+        """How a column becomes a feature; None if it is empty."""
+        known = [part for part in about if not np.isnan(part.low)]
+        if not known:
+            notes.append(f"Left out {name!r}: empty.")
+            return None
+        low, high = min(part.low for part in known), max(part.high for part in known)
+        if not np.isfinite([low, high]).all():
+            raise InvalidDataError(
+                f"Column {name!r} of {self.source} is infinite somewhere; leave it out by drop."
+            )
+        if gaps := sum(part.n_gaps for part in about):
+            notes.append(
+                f"Filled {gaps} missing values in {name!r} with the median of the medians of {len(known)} pieces."
+            )
+        fill = float(np.median([part.middle for part in known]))
+        kind = "date" if is_date(self.head.schema[name]) else "number"
+        return {"name": name, "as": kind, "fill": fill, "low": low, "high": high}
+
+    def _is_count(self, about: Sequence[Measures]) -> bool:
+        return all(
+            part.is_count and part.first - start == about[0].first
+            for part, start in zip(about, self._starts[:-1].tolist(), strict=True)
+        )
+
+    def check(self, recipes: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse recipes of columns that are no longer there or hold no numbers any more."""
+        types = self.head.schema
+        for name in (recipe["name"] for recipe in recipes):
+            if name not in types or not is_number(types[name]):
+                raise InvalidDataError(
+                    f"The columns of {self.source} cannot be read as before: {name!r} "
+                    f"{'is gone' if name not in types else 'holds no numbers any more'}."
+                )
+
     def features(self, recipes: Sequence[Mapping[str, Any]]) -> Any:
         """The scaled columns, as a dask array of float32."""
         import dask
         import dask.array as da
 
+        scale = dask.delayed(scaled)
         chunks = [
-            da.from_delayed(dask.delayed(_scaled)(part, recipes), (int(height), len(recipes)), np.float32)
-            for part, height in zip(self._parts, np.diff(self._starts), strict=True)
-            if height
+            da.from_delayed(scale(piece, recipes), (int(height), len(recipes)), np.float32)
+            for piece, height in zip(self._pieces, np.diff(self._starts), strict=True)
         ]
         return da.concatenate(chunks)
 
     def encoded(self, rows: IndexArray, recipes: Sequence[Mapping[str, Any]]) -> FloatArray:
         """The features of some rows, here."""
-        import dask
-
-        home = np.searchsorted(self._starts, rows, side="right") - 1
-        where = [(p, np.flatnonzero(home == p)) for p in np.unique(home).tolist()]
-        taken = [
-            dask.delayed(_scaled)(dask.delayed(_taken)(self._parts[p], rows[at] - self._starts[p]), recipes)
-            for p, at in where
-        ]
+        home = np.searchsorted(self._group_starts, rows, side="right") - 1
+        where = [(g, np.flatnonzero(home == g)) for g in np.unique(home).tolist()]
+        tasks = [(self._groups[g], recipes, rows[at] - self._group_starts[g]) for g, at in where]
         X = np.empty((len(rows), len(recipes)), np.float32)
-        for (_, at), part in zip(where, dask.compute(*taken), strict=True):
+        for (_, at), part in zip(where, _made(scaled, tasks), strict=True):
             X[at] = part
         return X
 
-    def codes(self, column: str) -> tuple[npt.NDArray[np.int32], int]:
-        """A column of classes as numbers from 0 on, and how many cells are empty."""
-        import pandas as pd
 
-        cells = self._frame[column].compute()
-        found: npt.NDArray[np.int32] = pd.factorize(cells)[0].astype(np.int32)
-        return found, int(cells.isna().sum())
-
-
-def _is_number(dtype: Any) -> bool:
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_timedelta64_dtype
-
-    kinds = (is_bool_dtype, is_numeric_dtype, is_timedelta64_dtype, _is_date)
-    return any(is_kind(dtype) for is_kind in kinds)
-
-
-def _is_date(dtype: Any) -> bool:
-    from pandas.api.types import is_datetime64_any_dtype
-
-    return bool(is_datetime64_any_dtype(dtype)) or str(dtype).startswith("date32")
+def _joined(groups: Sequence[tuple[Piece, int, int]]) -> tuple[list[Piece], IndexArray]:
+    """Neighbouring row groups of a file as pieces of some `TOGETHER` bytes, and where each begins and the end."""
+    pieces: list[Piece] = []
+    heights: list[int] = []
+    size = 0
+    for piece, n_rows, n_bytes in groups:
+        if pieces and pieces[-1].file == piece.file and size + n_bytes <= TOGETHER:
+            pieces[-1] = Piece(piece.file, pieces[-1].groups + piece.groups)
+            heights[-1] += n_rows
+            size += n_bytes
+        else:
+            pieces.append(piece)
+            heights.append(n_rows)
+            size = n_bytes
+    return pieces, np.cumsum([0, *heights])
 
 
-# -- on the workers ------------------------------------------------------------------------------------------------
+def _made(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Any:
+    """The results of a function, which the workers compute."""
+    import dask
 
-
-def _rows(part: pd.DataFrame, first: int, last: int, columns: Sequence[str] | None) -> pd.DataFrame:
-    return (part if columns is None else part[list(columns)]).iloc[first:last]
-
-
-def _taken(part: pd.DataFrame, places: IndexArray) -> pd.DataFrame:
-    return part.iloc[places]
-
-
-def _numbers(part: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
-    """A column as float64, dates as seconds since 1970; what is missing is NaN."""
-    import pandas as pd
-
-    column, moments = part[name], None
-    if _is_date(column.dtype):
-        moments = pd.to_datetime(column, utc=True).dt.tz_localize(None).to_numpy("datetime64[us]")
-    elif pd.api.types.is_timedelta64_dtype(column.dtype):
-        moments = pd.to_timedelta(column).to_numpy("timedelta64[us]")
-    if moments is not None:
-        seconds: npt.NDArray[np.float64] = moments.astype(np.float64) / 1e6
-        seconds[np.isnat(moments)] = np.nan
-        return seconds
-    numbers: npt.NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-    return numbers
-
-
-def _measured(
-    part: pd.DataFrame, names: Sequence[str]
-) -> tuple[list[float], list[float], list[float], list[int]]:
-    """Lowest, highest and middle value, and the number of gaps, of each column."""
-    low, high, middle, n_gaps = [], [], [], []
-    for name in names:
-        values = _numbers(part, name)
-        known = values[~np.isnan(values)]
-        empty = not len(known)
-        low.append(np.nan if empty else float(known.min()))
-        high.append(np.nan if empty else float(known.max()))
-        middle.append(np.nan if empty else float(np.median(known)))
-        n_gaps.append(len(values) - len(known))
-    return low, high, middle, n_gaps
-
-
-def _scaled(part: pd.DataFrame, recipes: Sequence[Mapping[str, Any]]) -> FloatArray:
-    X = np.empty((len(part), len(recipes)), np.float32)
-    for k, recipe in enumerate(recipes):
-        values = _numbers(part, recipe["name"])
-        values[np.isnan(values)] = recipe["fill"]
-        X[:, k] = (values - recipe["low"]) / ((recipe["high"] - recipe["low"]) or 1)
-    return X
+    task = dask.delayed(function, pure=False)
+    return dask.compute(*[task(*some) for some in arguments])

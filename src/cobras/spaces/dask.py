@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -22,8 +23,9 @@ from cobras.inputs import flaw
 from cobras.partition import Members, Partition, SuperInstance
 from cobras.spaces import large
 from cobras.spaces.euclidean import Medoid, Node, RowSpace
-from cobras.spaces.remote import RemotePart, RemoteRegion, RemoteTable, Workers, label_tasks
-from cobras.spaces.tasks import written
+from cobras.spaces.remote import RemotePart, RemoteRegion, RemoteTable, label_tasks
+from cobras.spaces.tasks import tidied, written
+from cobras.spaces.workers import Workers
 from cobras.types import FloatArray, IndexArray
 
 LEAST = 2**24  # bytes of a partition: a scheduler takes milliseconds for a task, however short that is
@@ -91,26 +93,18 @@ class DaskSpace(RowSpace):
         The files part-00000.parquet, ... hold the number of the row as `id`, its `cluster` and, with names, its
         `cluster_name`.
         """
-        import fsspec
-
-        system, path = fsspec.core.url_to_fs(os.fspath(folder))
-        system.makedirs(path, exist_ok=True)
-        write = dask.delayed(written, pure=False)
-        files = [
-            system.unstrip_protocol(f"{path.rstrip('/')}/part-{p:05d}.parquet")
-            for p in range(len(self.table.partitions))
-        ]
+        place = os.fspath(folder)
+        place = place if "://" in place else str(Path(place).absolute())
+        write, tidy = dask.delayed(written, pure=False), dask.delayed(tidied, pure=False)
         self.table.workers.results(
             [
-                write(labels, int(start), file, dict(names or {}))
-                for labels, start, file in zip(
-                    label_tasks(self.table, partition), self.table.starts[:-1], files, strict=True
+                write(labels, int(start), place, p, dict(names or {}))
+                for p, (labels, start) in enumerate(
+                    zip(label_tasks(self.table, partition), self.table.starts[:-1], strict=True)
                 )
             ]
         )
-        for old in system.glob(f"{path.rstrip('/')}/part-*.parquet"):
-            if system.unstrip_protocol(old) not in files:  # of an export with more partitions
-                system.rm(old)
+        self.table.workers.results([tidy(place, len(self.table.partitions))])
 
     # -- what `RowSpace` needs -------------------------------------------------------------------------------------
 

@@ -9,66 +9,18 @@ of all splits above it. A worker that dies costs the time to make its partitions
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import dask
 import numpy as np
 
-from cobras.exceptions import CobrasError, InvalidDataError
+from cobras.exceptions import InvalidDataError
 from cobras.partition import Partition
 from cobras.spaces.large import Region, Sums
 from cobras.spaces.tasks import Chain, assigned, chosen, closest, labelled, moved, outlying, taken
+from cobras.spaces.workers import Workers as Workers
 from cobras.types import FloatArray, IndexArray, LabelArray
-
-ATTEMPTS = 3  # at the same piece of work, each of which may cost the cluster several workers
-
-
-class Workers:
-    """Where tasks run: the cluster of the client at hand, or else dask's own threads."""
-
-    def __init__(self) -> None:
-        client = getattr(dask.base.get_scheduler(), "__self__", None)  # of a client it is a method
-        self._client: Any = client if hasattr(client, "persist") else None
-
-    @property
-    def client(self) -> Any:
-        """The client of the cluster, or None."""
-        if self._client is not None and self._client.status == "closed":
-            raise CobrasError(
-                "The client of the cluster is closed. No answer is lost: open the session again."
-            )
-        return self._client
-
-    def keep(self, tasks: Any) -> Any:
-        """Start tasks (or an array), and let the results stay where they are made."""
-        return dask.persist(*tasks) if self.client is None else self.client.persist(tasks)
-
-    def results(self, tasks: Sequence[Any]) -> Sequence[Any]:
-        """The results of tasks; what a lost worker took with it is made again."""
-        if self.client is None:
-            results: Sequence[Any] = dask.compute(*tasks)
-            return results
-        from distributed import KilledWorker
-        from distributed.comm import CommClosedError
-
-        error: Exception | None = None
-        futures: list[Any] = []
-        for _ in range(ATTEMPTS):
-            try:
-                if failed := [future for future in futures if future.status == "error"]:
-                    self.client.retry(failed)
-                else:
-                    futures = self.client.compute(list(tasks))
-                found: Sequence[Any] = self.client.gather(futures)
-                return found
-            except (KilledWorker, CommClosedError, CancelledError) as lost:
-                error = lost
-        raise CobrasError(
-            f"The workers failed {ATTEMPTS} times at the same piece of work ({type(error).__name__}). No answer is "
-            "lost: give the cluster more workers or more memory, and go on or open the session again."
-        ) from error
 
 
 class RemoteTable:

@@ -7,17 +7,29 @@ the cluster knows how many tasks a worker can run side by side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from cobras.exceptions import InvalidDataError
 from cobras.inputs import flaw
 from cobras.spaces.region import MemoryRegion
 from cobras.types import FloatArray, IndexArray, LabelArray
 
 Chain: TypeAlias = tuple[tuple[int, int], ...]  # (which split, which part of it), from the first split on
+STORES = (
+    "s3",
+    "s3a",
+    "gs",
+    "gcs",
+    "abfs",
+    "abfss",
+    "az",
+    "adl",
+)  # without folders; no bucket is made here
 
 
 def chosen(labels: Sequence[LabelArray], numbers: Sequence[int]) -> IndexArray:
@@ -110,7 +122,7 @@ def labelled(
     return labels
 
 
-def written(labels: LabelArray, start: int, path: str, names: Mapping[int, str]) -> None:
+def written(labels: LabelArray, start: int, folder: str, part: int, names: Mapping[int, str]) -> None:
     """Write number, cluster and name of every row as Parquet, to any address that fsspec knows."""
     import fsspec
     import polars as pl
@@ -120,5 +132,32 @@ def written(labels: LabelArray, start: int, path: str, names: Mapping[int, str])
     if names:
         words = np.array([names.get(c, "") for c in range(int(labels.max()) + 1)], dtype=object)
         frame = frame.with_columns(cluster_name=pl.Series(words[labels], dtype=pl.String))
-    with fsspec.open(path, "wb") as file:
+    path, has_folders = f"{folder.rstrip('/')}/{_part(part)}", folder.split(":", 1)[0] not in STORES
+    with _writing(folder), fsspec.open(path, "wb", auto_mkdir=has_folders) as file:
         frame.write_parquet(file)
+
+
+def tidied(folder: str, n_parts: int) -> None:
+    """Remove the parts beyond these from a folder: they are of an export with more of them."""
+    import fsspec
+
+    mine = {_part(p) for p in range(n_parts)}
+    with _writing(folder):
+        system, path = fsspec.core.url_to_fs(folder)
+        for old in system.glob(f"{path.rstrip('/')}/{_part('*')}"):
+            if old.rsplit("/", 1)[-1] not in mine:
+                system.rm(old)
+
+
+def _part(number: int | str) -> str:
+    return f"part-{number if isinstance(number, str) else f'{number:05d}'}.parquet"
+
+
+@contextmanager
+def _writing(folder: str) -> Iterator[None]:
+    """One sentence in place of whatever a file system may say; whoever reads it may lack the error's package."""
+    try:
+        yield
+    except Exception as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise InvalidDataError(f"The workers cannot write to {folder}: {reason}.") from None
