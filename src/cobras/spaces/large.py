@@ -93,7 +93,7 @@ def cut(region: Region, k: int, rng: Uniforms, n_init: int) -> Cut:
 def sampled(region: Region, k: int, rng: Uniforms) -> FloatArray:
     """Rows enough to find k groups, in any order: at least `SAMPLE`, of many one in 32, but at most `NUMBERS`."""
     n = len(region)
-    size = max(SAMPLE, 128 * k, min(n // 32, NUMBERS // region.n_columns))
+    size = max(SAMPLE, 64 * k, min(n // 32, NUMBERS // region.n_columns))
     rows = region.rows(np.unique((rng.random((min(n, size),)) * n).astype(np.int64)))
     shuffled: FloatArray = rows[np.argsort(rng.random((len(rows),)), kind="stable")]
     return shuffled

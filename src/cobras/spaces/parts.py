@@ -16,7 +16,7 @@ from cobras.partition import SuperInstance
 from cobras.spaces.blocks import arrange
 from cobras.types import IndexArray
 
-KEPT = 2  # times all row numbers: what the shelf holds at most
+KEPT = 1.5  # times all row numbers: what the shelf holds at most
 SMALL = 2**20  # row numbers that it may hold in any case
 
 
