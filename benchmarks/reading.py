@@ -29,8 +29,10 @@ N_COLUMNS = 20
 N_RUNS = 5
 ASK = "import sys; from cobras.cli import main; sys.exit(main(['ask', *sys.argv[1:]]))"
 QUESTION = b"Should these two"
-# Importing polars, as this module does, tells its allocator what to do in the environment; children start without.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "_RJEM_MALLOC_CONF"}
+# Children start as from a shell: without what importing polars, as this module does, says to its allocator in the
+# environment, and with leave to keep compiled modules.
+NOT_INHERITED = ("_RJEM_MALLOC_CONF", "PYTHONDONTWRITEBYTECODE")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
 
 
 def fractions(n: int) -> pl.DataFrame:

@@ -4,7 +4,6 @@ Names are imported when they are first used, so that `import cobras` stays light
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -105,10 +104,13 @@ __all__ = [
     "read_dataset",
     "run",
 ]
-__version__ = version("cobras-clustering")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("cobras-clustering")
     if name not in _HOME:
         raise AttributeError(f"module 'cobras' has no attribute {name!r}")
     return getattr(import_module(f"cobras.{_HOME[name]}"), name)

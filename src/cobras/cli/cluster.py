@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +17,9 @@ def connected(scheduler: str | None) -> Iterator[None]:
     if scheduler is None:
         yield
         return
+    import asyncio
+    import logging
+
     from cobras.exceptions import InvalidDataError
 
     try:
@@ -60,6 +61,8 @@ def connected(scheduler: str | None) -> Iterator[None]:
 
 async def greet(scheduler: str) -> None:
     """See that a scheduler answers; a client would wait for ever where something else listens and says nothing."""
+    import asyncio
+
     from distributed import Security
     from distributed.comm import connect
 
@@ -71,6 +74,8 @@ async def greet(scheduler: str) -> None:
 @contextmanager
 def quiet_end() -> Iterator[None]:
     """After Ctrl-C nobody waits for the tasks of dask any more, which asyncio would report one by one."""
+    import logging
+
     try:
         yield
     except KeyboardInterrupt:
