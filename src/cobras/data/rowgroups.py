@@ -140,7 +140,7 @@ def _measures(values: npt.NDArray[np.float64]) -> Measures:
 def _opened(file: str) -> Iterator[Any]:
     with _explained(file):
         import fsspec
-        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+        import pyarrow.parquet as pq
 
         with fsspec.open(file, "rb") as opened, pq.ParquetFile(opened, pre_buffer=True) as parquet:
             yield parquet
