@@ -87,7 +87,11 @@ def test_what_is_no_table_is_one_sentence(tmp_path, content):
         load_task("iris", tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"{}\n"), gzip.compress(b"x" * 99)[:20]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no gzip", gzip.compress(b"{}\n"), gzip.compress(b"x" * 99)[:20]],
+    ids=["empty", "no gzip", "no texts", "cut"],  # compressed bytes hold the time, and are no name of a test
+)
 def test_what_is_no_text_is_one_sentence(tmp_path, content):
     path = tmp_path / "newsgroups-sim.jsonl.gz"
     path.write_bytes(content)
