@@ -184,14 +184,21 @@ def test_any_cells(
 
 
 def read_or_refuse(path: Path, options: dict[str, object]) -> None:
-    """A data set that holds together, or one sentence."""
+    """A data set that holds together, or one sentence; also where nothing fits in memory."""
+    for memory in ("1000000000", "1"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COBRAS_MEMORY", memory)
+            _read_or_refuse(path, options)
+
+
+def _read_or_refuse(path: Path, options: dict[str, object]) -> None:
     try:
         dataset = read_dataset(path, **options)  # type: ignore[arg-type]
     except CobrasError as error:
         refusal = str(error)
     else:
         assert np.isfinite(dataset.X).all()
-        assert dataset.X.shape == (len(dataset.frame), len(dataset.columns))
+        assert dataset.X.shape == (len(dataset), len(dataset.columns))
         dataset.show(len(dataset) - 1)
         np.testing.assert_array_equal(read_recipe(path, dataset.recipe).X, dataset.X)
         return

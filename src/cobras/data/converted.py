@@ -33,7 +33,7 @@ BATCH = 1 << 20  # cells that are looked at together
 
 
 def converted(path: Path) -> list[Path] | None:
-    """The Parquet files with the rows of a delimited file; None where polars cannot read it, or not as UTF-8."""
+    """The Parquet files with the rows of a delimited file; None where polars finds none, or not in UTF-8."""
     found = plain_layout(path)
     if found is None:
         return None
@@ -48,7 +48,7 @@ def converted(path: Path) -> list[Path] | None:
                 f"{path.name} is too large to load, and cannot be kept as Parquet in {folder.parent}: "
                 f"{error.strerror or error}. Make room there, or name another folder in XDG_CACHE_HOME."
             ) from error
-    return sorted(folder.glob("*.parquet"))
+    return sorted(folder.glob("*.parquet")) or None
 
 
 def _folder(path: Path) -> Path:
