@@ -85,8 +85,11 @@ def test_run_and_export_by_the_workers(scheduler: str, address: str, cobras: Run
         refused = cobras("export", "s.cobras", *wrong)
         assert refused.returncode == 2
         assert "is not a file of this machine; only --out may be an address, of a folder" in refused.stderr
-    written = cobras("export", "s.cobras", "--out", "labels", *given)
+    assert "leave it out" in cobras("export", "s.cobras", "--out", "labels", "--json", *given).stderr
+    written = cobras("export", "s.cobras", "--out", "labels", "--answers", "answers.csv", *given)
     assert written.returncode == 0, written.stderr
+    assert written.stderr.splitlines()[-2:] == ["Wrote labels.", "Wrote answers.csv."]
+    assert len(pl.read_csv(tmp_path / "answers.csv")) == report["n_queries"]
     labels = pl.read_parquet(tmp_path / "labels" / "*.parquet")
     assert labels["id"].to_list() == list(range(N))
     assert labels["cluster"].to_list() == report["labels"]

@@ -15,7 +15,6 @@ from cobras import Answer, Session
 from cobras.data import read_dataset
 from tests.web.browser import (
     Command,
-    chromium,
     expect_answers,
     open_pair,
     press,
@@ -30,12 +29,6 @@ PRESS_AT = """(at) => void setTimeout(() => {
   window.pressed = [...(window.pressed ?? []), document.querySelector("#cards").dataset.pair];
   document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "d", bubbles: true }));
 }, at - Date.now())"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

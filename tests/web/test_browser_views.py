@@ -16,17 +16,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.dataset import Card
-from tests.web.browser import chromium, expect_answers, open_pair, press, tab, watched
+from tests.web.browser import expect_answers, open_pair, press, tab, watched
 from tests.web.serving import flowers, serving
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 SCRIPT = "<script>window.hacked=1</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @contextlib.contextmanager

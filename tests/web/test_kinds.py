@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from cobras.cli.options import session_file
 from tests.kinds import KINDS
-from tests.web.browser import Command, chromium, expect_answers, press, tab
+from tests.web.browser import Command, expect_answers, press, tab
 
 SHOWN = {
     "table": ".pair.table .comparison tr",
@@ -22,12 +21,6 @@ SHOWN = {
     "text": ".pair.text figure .prose",
     "series": ".pair.series figure .series-line",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import read_dataset
-from tests.web.browser import chromium, press, tab
+from tests.web.browser import press, tab
 from tests.web.serving import flowers, serving
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
@@ -31,12 +30,6 @@ BELOW = """() => {
         if (!notice.contains(found) && !found.contains(notice)) below.add(found.outerHTML.slice(0, 80));
   return { below: [...below], inView: top >= 0 && bottom <= innerHeight + 1 };
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.mark.parametrize("screen", SCREENS)

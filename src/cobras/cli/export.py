@@ -57,11 +57,9 @@ def write(
     from cobras.data.remote import as_url
     from cobras.exceptions import InvalidDataError
 
-    for target, may_be_address in (
-        (out, scheduler is not None and not (out and out.suffix)),
-        (answers, False),
-    ):
-        if target is not None and (address := as_url(target)) is not None and not may_be_address:
+    by_workers = scheduler is not None and out is not None and not out.suffix
+    for target in (None if by_workers else out, answers):
+        if target is not None and (address := as_url(target)) is not None:
             raise InvalidDataError(
                 f"{address} is not a file of this machine; only --out may be an address, of a folder such as "
                 "s3://bucket/labels that the workers of --scheduler write."
@@ -76,9 +74,15 @@ def write(
             ):
                 raise InvalidDataError(f"{target} is what the clusters are made from. Write to another file.")
         if dataset.is_remote and out is not None and not out.suffix:
+            if as_json:
+                raise InvalidDataError(
+                    f"--json prints all labels; leave it out where the workers write to {out}."
+                )
             folder = as_url(out) or out
             opened.export(f"{folder}/")
-            print(f"Wrote {folder}.", file=sys.stderr)
+            if answers is not None:
+                opened.export_answers(answers, ids=dataset.names)
+            say_written(folder, answers)
             return
         labels, names, ids = opened.labels_, opened.names, dataset.names
         if out is not None:
@@ -111,6 +115,11 @@ def write(
             sys.stdout.buffer.write(frame.write_csv(include_header=number == 0).encode())
         sys.stdout.buffer.flush()
     else:
-        for written in (out, answers):
-            if written is not None:
-                print(f"Wrote {written}.", file=sys.stderr)
+        say_written(out, answers)
+
+
+def say_written(*places: Path | str | None) -> None:
+    """A line for each file or folder."""
+    for place in places:
+        if place is not None:
+            print(f"Wrote {place}.", file=sys.stderr)

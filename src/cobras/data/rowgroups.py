@@ -116,12 +116,8 @@ def numbers(column: pl.Series) -> npt.NDArray[np.float64]:
     """
     scale = 1.0
     if is_date(column.dtype) or column.dtype == pl.Duration:
-        unit = pl.Duration("us") if column.dtype == pl.Duration else pl.Datetime("us")
-        column, scale = (
-            (column.cast(unit) if column.dtype == pl.Date else column.dt.cast_time_unit("us")),
-            1e6,
-        )
-        column = column.to_physical()
+        times = column.cast(pl.Datetime("us")) if column.dtype == pl.Date else column.dt.cast_time_unit("us")
+        column, scale = times.to_physical(), 1e6
     found: npt.NDArray[np.float64] = column.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
     return found / scale
 

@@ -20,16 +20,7 @@ from cobras.spaces.region import MemoryRegion
 from cobras.types import FloatArray, IndexArray, LabelArray
 
 Chain: TypeAlias = tuple[tuple[int, int], ...]  # (which split, which part of it), from the first split on
-STORES = (
-    "s3",
-    "s3a",
-    "gs",
-    "gcs",
-    "abfs",
-    "abfss",
-    "az",
-    "adl",
-)  # without folders; no bucket is made here
+STORES = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl")  # without folders; no bucket is made here
 
 
 def chosen(labels: Sequence[LabelArray], numbers: Sequence[int]) -> IndexArray:

@@ -101,7 +101,7 @@ class ItemTable:
             column.cast(pl.String, strict=False)
             for column in frame
             if not (column.dtype.is_nested() or column.dtype == pl.Binary)
-            and not (too_large and column.dtype.is_numeric())
+            if not (too_large and column.dtype.is_numeric())
         ]
         everything = pl.DataFrame([ids.alias("0"), *(t.alias(str(k)) for k, t in enumerate(texts, 1))])
         joined: pl.Series = everything.select(
