@@ -25,8 +25,8 @@ from dask.sizeof import sizeof
 from distributed import Client, LocalCluster, wait
 
 from cobras import Pair, Session
-from cobras.spaces import remote
-from cobras.types import FloatArray, IndexArray
+from cobras.core.types import FloatArray, IndexArray
+from cobras.spaces.dask import table as remote
 
 COLUMNS, BLOBS, CLASSES = 20, 15, 5
 PARTITION = 2**19  # rows

@@ -21,11 +21,11 @@ import scipy
 
 from benchmarks.data import HAS_SPAMBASE, load
 from cobras import LabelOracle, Session, run
-from cobras.methods.pool import Grid, Pool, build_pool
+from cobras.baselines.cobs.pool import Grid, Pool, build_pool
 
 SIZES = (500, 1_000, 2_000, 4_000)
 N_QUERIES = 100
-METHOD = "cobras.methods.cobs:cobs"
+METHOD = "cobras.baselines.cobs.cobs:cobs"
 
 
 def peak_megabytes() -> float:

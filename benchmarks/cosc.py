@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks.data import HAS_SPAMBASE, FloatArray, IntArray, blobs, load
-from cobras.clusterers.cosc import COSC
+from cobras.baselines.clusterers.cosc import COSC
 
 N_ASKED = (10, 50, 100, 200)
 

@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from cobras import LabelOracle, Session, read_dataset, run
-from cobras.types import FloatArray
+from cobras.core.types import FloatArray
 
 SEEDS = range(10)
 BUDGETS = (25, 50, 100, 200)

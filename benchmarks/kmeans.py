@@ -1,4 +1,4 @@
-"""Speed and quality of `cobras.spaces.kmeans.kmeans` beside scikit-learn's `KMeans`, on one thread.
+"""Speed and quality of `cobras.spaces.kernels.kmeans.kmeans` beside scikit-learn's `KMeans`, on one thread.
 
 Usage: ``python -m benchmarks.kmeans``, about a minute. Both sides run ten restarts with the same tolerance; runs
 alternate in one process and the table gives medians, since a shared machine is noisy. Up to 1,000 rows a run is
@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
 from threadpoolctl import threadpool_limits
 
-from cobras.spaces.kmeans import kmeans
+from cobras.spaces.kernels.kmeans import kmeans
 
 SECONDS_PER_CASE = 2.5
 MAX_RUNS = 15

@@ -27,7 +27,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
-from cobras.clusterers.mpckmeans import MPCKMeans
+from cobras.baselines.clusterers.mpckmeans import MPCKMeans
 
 with np.errstate():  # the peer calls numpy.seterr("raise") when it is imported
     EmptyClustersException: Any = import_module("active_semi_clustering.exceptions").EmptyClustersException

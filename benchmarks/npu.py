@@ -27,8 +27,8 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from cobras import LabelOracle, Session, run
-from cobras.methods import forest as forests
-from cobras.methods.npu import npu
+from cobras.baselines.npu import forest as forests
+from cobras.baselines.npu.npu import npu
 
 PACKAGE = "active-semi-supervised-clustering"
 N_QUERIES = 50

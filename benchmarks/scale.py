@@ -38,9 +38,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import Session
-from cobras.ahead import Thinker
-from cobras.spaces.large import BLOCK
-from cobras.types import FloatArray, IndexArray
+from cobras.core.types import FloatArray, IndexArray
+from cobras.session.ahead import Thinker
+from cobras.spaces.passes.sampled import BLOCK
 
 N_ANSWERS = 100
 THINKING = 1.0  # seconds

@@ -38,8 +38,8 @@ from benchmarks.agreement import compare
 from benchmarks.data import FloatArray, IntArray
 from benchmarks.peer import _Oracle
 from cobras import COBRAS
-from cobras.data.series import read_series
-from cobras.spaces.dtw import dtw_matrix
+from cobras.data.items.series import read_series
+from cobras.spaces.kernels.dtw import dtw_matrix
 from cobras.spaces.series import SeriesSpace
 
 DATA_SETS = ("GunPoint", "ArrowHead", "ItalyPowerDemand", "PickupGestureWiimoteZ")

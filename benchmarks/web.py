@@ -24,8 +24,8 @@ import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.data import FloatArray, IntArray, blobs
-from cobras.storage import Journal
-from cobras.types import Event
+from cobras.core.types import Event
+from cobras.session.journal import Journal
 
 SHOWN = '#cards[data-pair*=","]'
 # For every answer: when the key was pressed, and when the frame with the next pair was drawn.

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cobras import Answer, InconsistentAnswersError, Session
-from cobras.spaces import large
+from cobras.spaces.passes import sampled as large
 from cobras.spaces.series import SeriesSpace
 
 COBRAS_OPTIONS = {

@@ -15,60 +15,18 @@ import cobras
 ROOT = Path(cobras.__file__).parent
 DOCS = Path(__file__).parents[1] / "docs"
 
-# Each room, and the rooms it may enter. What is not listed is closed.
-BASE = {"types", "exceptions"}
+# Each folder, and the folders it may import from. What is not listed is closed.
 ALLOWED = {
-    "types": set(),
-    "exceptions": {"types"},
-    "cores": set(),
-    "constraints": BASE,
-    "partition": BASE,
-    "spaces": BASE | {"cores", "inputs", "partition"},
-    "clusterers": BASE | {"constraints", "inputs", "spaces"},
-    "methods": BASE | {"clusterers", "constraints", "partition", "spaces"},
-    "history": BASE,
-    "exports": BASE | {"data", "history"},
-    "replay": BASE | {"constraints", "partition", "history", "methods"},
-    "progress": BASE | {"history", "partition"},
-    "runner": BASE | {"session"},
-    "inputs": BASE,
-    "storage": BASE,
-    "sessionfile": BASE | {"storage"},
-    "data": BASE | {"cores"},
-    "session": BASE
-    | {
-        "constraints",
-        "exports",
-        "history",
-        "inputs",
-        "methods",
-        "partition",
-        "progress",
-        "replay",
-        "sessionfile",
-        "spaces",
-    },
-    "ahead": BASE | {"history", "replay", "session"},
-    "oracles": BASE,
-    "estimators": BASE | {"inputs", "oracles", "partition", "runner", "session", "spaces"},
-    "bench": BASE | {"data", "estimators", "methods", "spaces"},
-    "cli": BASE
-    | {
-        "ahead",
-        "bench",
-        "data",
-        "history",
-        "inputs",
-        "oracles",
-        "progress",
-        "runner",
-        "session",
-        "spaces",
-        "storage",
-        "web",
-    },
-    "web": BASE
-    | {"ahead", "constraints", "data", "history", "methods", "partition", "progress", "session", "spaces"},
+    "core": set(),
+    "spaces": {"core"},
+    "methods": {"core", "spaces"},
+    "baselines": {"core", "spaces", "methods"},
+    "session": {"core", "spaces", "methods"},
+    "estimators": {"core", "spaces", "methods", "session", "baselines"},
+    "data": {"core"},
+    "bench": {"core", "spaces", "methods", "session", "estimators", "baselines", "data"},
+    "web": {"core", "spaces", "methods", "session", "data"},
+    "cli": {"core", "spaces", "methods", "session", "data", "bench", "web"},
     "__main__": {"cli"},
 }
 
@@ -96,7 +54,8 @@ def imports(path: Path) -> set[str]:
         for name in names:
             if name.startswith("cobras."):
                 part = name.split(".")[1]
-                found.add(cobras._HOME.get(part, part).split(".")[0])
+                public = getattr(cobras, part).__module__ if part in cobras.__all__ else name
+                found.add(public.split(".")[1])
     return found - {"__version__"}
 
 

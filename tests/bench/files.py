@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cobras.bench.sources import FACES, FACES_FILES, TABLES, TEXTS
-from cobras.bench.sources_files import write_table, write_texts
+from cobras.bench.sources.content import write_table, write_texts
+from cobras.bench.sources.registry import FACES, FACES_FILES, TABLES, TEXTS
 
 REAL = Path(os.environ["COBRAS_DATA"]) if os.environ.get("COBRAS_DATA") else None
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cobras import NPU, MPCKMeans
 from cobras.bench.experiment import Experiment, read_experiment
-from cobras.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError
 
 QUICK = """
 tasks = ["generated-blobs"]

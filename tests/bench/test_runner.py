@@ -30,7 +30,7 @@ from cobras.bench.results import (
 from cobras.bench.runner import orders, run_experiment
 from cobras.bench.tasks import load_task
 from cobras.bench.trial import run_trial
-from cobras.exceptions import CobrasError, DataChangedError
+from cobras.core.exceptions import CobrasError, DataChangedError
 
 SMALL = """
 tasks = ["generated-blobs", "generated-moons"]

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import InvalidDataError, read_dataset
-from cobras.bench import prepare
-from cobras.bench.generated import GENERATED
-from cobras.bench.prepare import distinct, latent_semantic_index, prepare_table
-from cobras.bench.sources import FACES, FACES_FILES, TABLES, TEXTS
-from cobras.bench.sources_files import read_texts, write_table, write_texts
+from cobras.bench.sources import prepare
+from cobras.bench.sources.content import read_texts, write_table, write_texts
+from cobras.bench.sources.generated import GENERATED
+from cobras.bench.sources.prepare import distinct, latent_semantic_index, prepare_table
+from cobras.bench.sources.registry import FACES, FACES_FILES, TABLES, TEXTS
 from cobras.bench.tasks import PAPER, describe_tasks, load_task
 from tests.bench.files import REAL, made_texts, make_faces, make_folder
 

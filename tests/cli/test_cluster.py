@@ -18,10 +18,10 @@ import pytest
 from distributed import LocalCluster
 
 from cobras.cli import main
-from cobras.data.kinds import Choices
-from cobras.data.large import LargeTable
-from cobras.data.remote import read_remote
-from cobras.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError
+from cobras.data.guess import Choices
+from cobras.data.tables.outofcore import LargeTable
+from cobras.data.tables.remote import read_remote
 from tests.cli.conftest import COMMAND, Runner
 from tests.cli.test_serve import Running, start
 

@@ -15,9 +15,9 @@ from distributed import Client, LocalCluster
 
 from cobras import Session
 from cobras.cli.source import load_for_session
-from cobras.data.kinds import Choices
-from cobras.data.remote import read_remote
-from cobras.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError
+from cobras.data.guess import Choices
+from cobras.data.tables.remote import read_remote
 from tests.cli.conftest import Runner
 from tests.cli.test_cluster import first_question
 from tests.cli.test_serve import Running, start

@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from cobras.cli.options import session_file
-from cobras.storage import Journal
+from cobras.session.journal import Journal
 from tests.kinds import KINDS, series, texts
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]

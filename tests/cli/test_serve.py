@@ -19,7 +19,7 @@ import pytest
 from cobras import Session, read_dataset
 from cobras.cli import main
 from cobras.cli.serve import read_keys
-from cobras.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cobras.core.exceptions import InvalidDataError
 from cobras.data import Picture, export_labels, load_demo, read_dataset, write_table
-from cobras.exceptions import InvalidDataError
 
 READ = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".json": pl.read_json, ".jsonl": pl.read_ndjson}
 

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from cobras.core.exceptions import CobrasError
 from cobras.data import read_dataset, read_recipe
-from cobras.exceptions import CobrasError
 
 N_EXAMPLES = 20_000 if os.environ.get("COBRAS_SOAK") else 40
 FRAME = pl.DataFrame(

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cobras.data import Dataset, Photo, read_dataset, read_recipe, sheets
-from cobras.exceptions import CobrasError
+from cobras.core.exceptions import CobrasError
+from cobras.data import Dataset, Photo, read_dataset, read_recipe
+from cobras.data.tables import sheets
 from tests.data.nasty import CORPUS
 
 

@@ -12,12 +12,12 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import ADDER, Answer, Constraints, InvalidDataError, LabelOracle, Session, run
-from cobras.methods import landscape
-from cobras.methods.beliefs import PREDICTORS, Known, believe, left_out
-from cobras.methods.diffusion import Diffusion, affinities
-from cobras.methods.landscape import Landscape
-from cobras.methods.likeness import Likeness
-from cobras.methods.scene import join_likely
+from cobras.methods.adder import points as landscape
+from cobras.methods.adder.diffusion import Diffusion, affinities
+from cobras.methods.adder.points import Landscape
+from cobras.methods.adder.predictors import PREDICTORS, Known, believe, left_out
+from cobras.methods.adder.similarity import Likeness
+from cobras.methods.adder.state import join_likely
 from cobras.spaces.euclidean import EuclideanSpace
 from cobras.spaces.series import SeriesSpace
 from tests.problems import problems

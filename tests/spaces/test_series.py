@@ -8,11 +8,11 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import COBRAS, DataChangedError, InvalidDataError, Session, Space
-from cobras.partition import NodeRandom
-from cobras.spaces.dtw import LANES, dtw_matrix
-from cobras.spaces.kshape import KShape
+from cobras.core.partition import NodeRandom
+from cobras.spaces.kernels.dtw import LANES, dtw_matrix
+from cobras.spaces.kernels.kshape import KShape
+from cobras.spaces.kernels.spectral import spectral
 from cobras.spaces.series import MOST_SERIES, SeriesSpace
-from cobras.spaces.spectral import spectral
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from cobras import Session
 from cobras.data import read_dataset
-from cobras.web import atlas, sample
+from cobras.web import map as atlas
+from cobras.web import sample
 from cobras.web.sample import Sample
 from tests.web.serving import decoded, serving
 

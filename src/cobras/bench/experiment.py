@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import BoolArray
 from cobras.estimators.active import ActiveClusterer
-from cobras.exceptions import InvalidDataError
-from cobras.types import BoolArray
 
 PROTOCOL = {"tasks", "methods", "repetitions", "folds", "queries", "seed"}
 LIMITS = {"use", "repetitions", "first_folds", "seconds"}
@@ -181,7 +181,7 @@ def _check(contestant: Contestant) -> None:
     """Make it once, and look whether it can be asked to fit."""
     made = contestant.make(n_classes=2, max_queries=1, seed=0)
     if ":" in contestant.use:
-        from cobras.methods import find_method, with_defaults
+        from cobras.methods.registry import find_method, with_defaults
 
         with_defaults(find_method(contestant.use), contestant.parameters)
     elif not hasattr(made, "fit"):

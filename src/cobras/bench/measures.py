@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom, chi2, rankdata, t
 
-from cobras.types import FloatArray, IndexArray
+from cobras.core.types import FloatArray, IndexArray
 
 LEVEL = 0.95
 

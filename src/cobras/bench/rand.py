@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from cobras.spaces.compile import kernel
-from cobras.types import FloatArray, IndexArray
+from cobras.core.types import FloatArray, IndexArray
+from cobras.spaces.kernels.compile import kernel
 
 
 @kernel()

@@ -23,8 +23,8 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from cobras.data.writers import write_frame
-from cobras.exceptions import CobrasError
+from cobras.core.exceptions import CobrasError
+from cobras.core.writers import write_frame
 
 Schema: TypeAlias = dict[str, "type[pl.DataType] | pl.DataType"]
 

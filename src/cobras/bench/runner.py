@@ -21,7 +21,7 @@ from cobras.bench.experiment import Experiment
 from cobras.bench.results import KEY, Run, collect, locked, read_about, read_runs, write_about, write_part
 from cobras.bench.tasks import load_task
 from cobras.bench.trial import Order, run_apart
-from cobras.exceptions import CobrasError, DataChangedError
+from cobras.core.exceptions import CobrasError, DataChangedError
 
 SAVE_EVERY = 10.0  # seconds between two parts
 PACKAGES = ("cobras-clustering", "numpy", "scipy", "scikit-learn", "numba", "polars", "joblib")

@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobras.bench.generated import GENERATED, generate
-from cobras.bench.prepare import (
+from cobras.bench.sources.content import (
+    faces_checksum,
+    read_faces,
+    read_table,
+    read_texts,
+    table_checksum,
+    texts_checksum,
+)
+from cobras.bench.sources.generated import GENERATED, generate
+from cobras.bench.sources.prepare import (
     Prepared,
     distinct,
     encoded,
@@ -24,17 +32,9 @@ from cobras.bench.prepare import (
     prepare_texts,
     shuffled,
 )
-from cobras.bench.sources import FACES, FACES_CHECKSUM, TABLES, TEXTS, data_folder, locate
-from cobras.bench.sources_files import (
-    faces_checksum,
-    read_faces,
-    read_table,
-    read_texts,
-    table_checksum,
-    texts_checksum,
-)
-from cobras.exceptions import InvalidDataError
-from cobras.types import FloatArray
+from cobras.bench.sources.registry import FACES, FACES_CHECKSUM, TABLES, TEXTS, data_folder, locate
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray
 
 PAPER: tuple[str, ...] = (*TABLES, *FACES, *TEXTS)
 OWN_KEYS = {"path", "label", "name"}
@@ -157,7 +157,7 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
         )
     paths, where = locate(spec, folder)
     if where == "missing":
-        from cobras.bench.sources_download import download
+        from cobras.bench.sources.download import download
 
         paths = download(spec, data_folder(folder))
     prepared = _prepare(spec, paths)

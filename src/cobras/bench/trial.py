@@ -19,8 +19,8 @@ from cobras.bench.experiment import Contestant, Experiment
 from cobras.bench.rand import ari_per_query
 from cobras.bench.results import Run
 from cobras.bench.tasks import Task
-from cobras.exceptions import CobrasError, StopAsking
-from cobras.types import BoolArray, FloatArray, IndexArray
+from cobras.core.exceptions import CobrasError, StopAsking
+from cobras.core.types import BoolArray, FloatArray, IndexArray
 
 
 class Order(NamedTuple):

@@ -74,13 +74,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _is_defect(error: Exception) -> bool:
     """Whether an error is our fault: neither a sentence of ours nor wrong usage."""
-    from cobras.exceptions import CobrasError
+    from cobras.core.exceptions import CobrasError
 
     return not isinstance(error, CobrasError) and not hasattr(error, "format_message")
 
 
 def _sentence(error: Exception) -> str:
-    from cobras.exceptions import CobrasError
+    from cobras.core.exceptions import CobrasError
 
     if isinstance(error, CobrasError):
         return str(error).replace("random_state", "--seed")  # the shell's word for it

@@ -81,7 +81,7 @@ def converse(
     load: Callable[[], Dataset], file: Path, data: Path | None, max_queries: int | None, **options: Any
 ) -> None:
     """Open or resume the session of a data set and ask until the end."""
-    from cobras.cli.screen import counted, make_console, near, waiting
+    from cobras.cli.terminal.screen import counted, make_console, near, waiting
 
     console = make_console()
     with ExitStack() as stack:
@@ -90,9 +90,9 @@ def converse(
             warming.start()
             dataset = load()
             warming.join()
-            from cobras.cli.keys import open_keys
-            from cobras.cli.loop import AskLoop
             from cobras.cli.source import keep_source, open_session
+            from cobras.cli.terminal.keys import open_keys
+            from cobras.cli.terminal.loop import AskLoop
 
             session = stack.enter_context(open_session(dataset, file, **options))
             if data is not None or session.get_note("recipe") is None:
@@ -111,8 +111,8 @@ def warm_up() -> None:
     """Load the compiled kernels while the data is read; the first split would wait for them."""
     import numpy as np
 
-    from cobras.session import Session
-    from cobras.spaces.large import LARGE
+    from cobras.session.session import Session
+    from cobras.spaces.passes.sampled import LARGE
 
     rows = np.random.default_rng(0).random((LARGE + 1, 2))  # large sets need kernels of their own
     Session(rows, random_state=0).ask()
@@ -120,7 +120,7 @@ def warm_up() -> None:
 
 def check_session(path: Path, session: Path | None) -> None:
     """Refuse two session files at once."""
-    from cobras.exceptions import InvalidDataError
+    from cobras.core.exceptions import InvalidDataError
 
     if is_session(path) and session is not None:
         raise InvalidDataError(
@@ -130,7 +130,7 @@ def check_session(path: Path, session: Path | None) -> None:
 
 def check_budget(max_queries: int | None) -> None:
     """Refuse a budget below zero."""
-    from cobras.exceptions import InvalidDataError
+    from cobras.core.exceptions import InvalidDataError
 
     if max_queries is not None and max_queries < 0:
         raise InvalidDataError(f"--max-queries must be 0 or more, not {max_queries}.")
@@ -138,7 +138,7 @@ def check_budget(max_queries: int | None) -> None:
 
 def method_options(settings: list[str] | None) -> dict[str, Any]:
     """The options of a method, from NAME=VALUE; a value that reads as a number, true, false or null is one."""
-    from cobras.exceptions import InvalidDataError
+    from cobras.core.exceptions import InvalidDataError
 
     options = {}
     for setting in settings or []:

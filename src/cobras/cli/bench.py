@@ -95,7 +95,7 @@ def report(
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Write figures, tables and a check-list of the paper's claims as HTML and Markdown."""
-    from cobras.bench.report import write_report
+    from cobras.bench.report.write import write_report
 
     given = experiments or [Path("experiments/paper.toml")]
     folders = [path.with_suffix("") if path.suffix == ".toml" else path for path in given]
@@ -113,7 +113,7 @@ def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JS
     from rich.table import Table
 
     from cobras.bench.tasks import describe_tasks
-    from cobras.cli.screen import make_console
+    from cobras.cli.terminal.screen import make_console
 
     records = [asdict(record) for record in describe_tasks(data)]
     if as_json:

@@ -20,7 +20,7 @@ def connected(scheduler: str | None) -> Iterator[None]:
     import asyncio
     import logging
 
-    from cobras.exceptions import InvalidDataError
+    from cobras.core.exceptions import InvalidDataError
 
     try:
         import dask

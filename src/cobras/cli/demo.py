@@ -33,7 +33,7 @@ def demo(
     """Try it on handwritten digits, without a file of your own."""
     from cobras.cli.ask import check_budget, converse
     from cobras.cli.serve import show
-    from cobras.exceptions import InvalidDataError
+    from cobras.core.exceptions import InvalidDataError
 
     if terminal:
         check_budget(max_queries)

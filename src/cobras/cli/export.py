@@ -53,9 +53,9 @@ def write(
 ) -> None:
     """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
+    from cobras.core.exceptions import InvalidDataError
     from cobras.data.export import clusters_in_batches, export_dataset, with_clusters
-    from cobras.data.remote import as_url
-    from cobras.exceptions import InvalidDataError
+    from cobras.data.tables.remote import as_url
 
     by_workers = scheduler is not None and out is not None and not out.suffix
     for target in (None if by_workers else out, answers):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cobras.data import Dataset
-    from cobras.session import Session
+    from cobras.session.session import Session
 
 EXAMPLE = "Example: cobras run flowers.csv --label species --max-queries 50 --json"
 
@@ -80,8 +80,8 @@ def simulate(
 ) -> None:
     """Answer from the column of known classes, and print how it went."""
     from cobras.cli.source import keep_source, open_session, read_source, showing_progress
-    from cobras.oracles import LabelOracle
-    from cobras.runner import run as answer
+    from cobras.session.oracles import LabelOracle
+    from cobras.session.run import run as answer
 
     label = str(given.label)
     with showing_progress() as progress:
@@ -139,7 +139,7 @@ def _truth(dataset: Dataset, label: str) -> Any:
 
 
 def _check_gaps(label: str, n_gaps: int) -> None:
-    from cobras.exceptions import InvalidDataError
+    from cobras.core.exceptions import InvalidDataError
 
     if n_gaps:
         raise InvalidDataError(
@@ -176,8 +176,8 @@ def _progress(max_queries: int) -> Iterator[Callable[[Session], bool]]:
 def _print(dataset: Dataset, report: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from cobras.cli.glyphs import glyphs_for
-    from cobras.cli.screen import counted, make_console
+    from cobras.cli.terminal.glyphs import glyphs_for
+    from cobras.cli.terminal.screen import counted, make_console
 
     console = make_console()
     full = glyphs_for(console.encoding).bar[-1]

@@ -37,7 +37,7 @@ from cobras.cli.options import (
 
 if TYPE_CHECKING:
     from cobras.data import Dataset
-    from cobras.session import Session
+    from cobras.session.session import Session
 
 EXAMPLE = "Example: cobras serve flowers.csv --label species"
 ACTIONS = ("same", "different", "unsure", "undo", "redo", "history", "map", "help")
@@ -106,7 +106,7 @@ def show(
     **options: Any,
 ) -> None:
     """Open or resume the session of a data set and serve its page until Ctrl-C."""
-    from cobras.cli.screen import make_console, near, waiting
+    from cobras.cli.terminal.screen import make_console, near, waiting
 
     with waiting(make_console(), f"Reading {data or file} ..."):
         from cobras.cli.source import keep_source, open_session
@@ -149,7 +149,7 @@ def name_of(dataset: Dataset, data: Path | None, file: Path) -> str:
 
 def farewell(file: Path, n_answers: int, n_clusters: int) -> None:
     """Say where everything is."""
-    from cobras.cli.screen import counted, near
+    from cobras.cli.terminal.screen import counted, near
 
     name, out = shlex.quote(near(file)), shlex.quote(f"{file.stem}-clusters.csv")
     told = f"{counted(n_answers, 'answer')}, {counted(n_clusters, 'cluster')}"
@@ -169,7 +169,7 @@ def open_browser(address: str) -> None:
 
 def read_keys(given: str | None) -> dict[str, list[str]]:
     """Keys by action, from JSON or from a file of it."""
-    from cobras.exceptions import InvalidDataError
+    from cobras.core.exceptions import InvalidDataError
 
     if given is None:
         return {}

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cobras.cli.options import DataOptions, is_session
+from cobras.core.checks import is_dask
+from cobras.core.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
-from cobras.data.parquet import has_pattern
-from cobras.data.readers import choices_of, recipe_choices
-from cobras.data.remote import as_url, read_remote
-from cobras.exceptions import DataChangedError, InvalidDataError, SessionFileError
-from cobras.inputs import is_dask
-from cobras.storage import Journal
+from cobras.data.read import choices_of, recipe_choices
+from cobras.data.tables.parquet import has_pattern
+from cobras.data.tables.remote import as_url, read_remote
+from cobras.session.journal import Journal
 
 if TYPE_CHECKING:
-    from cobras.session import Session
+    from cobras.session.session import Session
 
 MOST_FOR_ADDER = 200_000  # rows: beyond, laying out its landscape takes seconds
 NEED_ROWS = ("cobs", "npu", "explore_consolidate", "min_max", "adder")  # know rows of numbers only
@@ -123,7 +123,7 @@ def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session
 
 
 def _opened(X: Any, file: Path | None, options: dict[str, Any]) -> Session:
-    from cobras.session import Session  # while the data is read, another thread loads it
+    from cobras.session.session import Session  # while the data is read, another thread loads it
 
     if file is None:
         return Session(X, **options)

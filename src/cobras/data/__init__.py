@@ -1,11 +1,11 @@
 """Files to data sets and back: reading, showing, exporting."""
 
+from cobras.core.writers import write_table
 from cobras.data.bundled import load_demo
 from cobras.data.dataset import Card, Dataset, Picture, Row, Series, Text
 from cobras.data.export import export_labels
-from cobras.data.photos import Photo
-from cobras.data.readers import read_dataset, read_features, read_recipe
-from cobras.data.writers import write_table
+from cobras.data.items.photos import Photo
+from cobras.data.read import read_dataset, read_features, read_recipe
 
 __all__ = [
     "Card",

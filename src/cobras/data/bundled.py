@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from cobras.core.types import FloatArray, IndexArray
 from cobras.data.dataset import Dataset, Picture
-from cobras.types import FloatArray, IndexArray
 
 
 def load_demo() -> Dataset:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cobras.data.photos import Photo
-from cobras.exceptions import InvalidDataError
-from cobras.types import FloatArray, IndexArray
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray, IndexArray
+from cobras.data.items.photos import Photo
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from cobras.data.large import LargeTable
+    from cobras.data.tables.outofcore import LargeTable
 
 
 @dataclass(frozen=True, slots=True)

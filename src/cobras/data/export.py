@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from cobras.data.writers import write_batches, write_frame
-from cobras.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.writers import write_batches, write_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
     from cobras.data.dataset import Dataset
-    from cobras.data.large import LargeTable
+    from cobras.data.tables.outofcore import LargeTable
 
 
 def with_clusters(

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cobras.types import FloatArray, IndexArray
+from cobras.core.types import FloatArray, IndexArray
 
 Coordinates: TypeAlias = npt.NDArray[np.float32]
 

@@ -11,15 +11,15 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.exceptions import InvalidDataError
-from cobras.inputs import as_labels, as_matrix, is_dask
-from cobras.oracles import LabelOracle
-from cobras.partition import Partition
-from cobras.runner import run
-from cobras.session import Session
-from cobras.spaces import Space
+from cobras.core.checks import as_labels, as_matrix, is_dask
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.partition import Partition
+from cobras.core.types import LabelArray, Oracle
+from cobras.session.oracles import LabelOracle
+from cobras.session.run import run
+from cobras.session.session import Session
+from cobras.spaces.base import Space
 from cobras.spaces.choose import OPTIONS
-from cobras.types import LabelArray, Oracle
 
 
 class LabelsPerQuery(Sequence[LabelArray]):

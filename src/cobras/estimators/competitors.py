@@ -17,7 +17,7 @@ class NPU(ActiveClusterer):
     n_clusters : int, optional
         The true number of clusters; needed where the clusterer is given by name.
     n_trees, forest, infer_last, warm_start
-        See `cobras.methods.npu.npu`.
+        See `cobras.baselines.npu.npu.npu`.
     max_queries, random_state
         As in `COBRAS`, and so are the attributes.
 
@@ -62,7 +62,7 @@ class ExploreConsolidate(ActiveClusterer):
     n_clusters : int, optional
         The true number of clusters; needed unless a clusterer that knows it is given.
     clusterer, infer_last
-        See `cobras.methods.explore.explore_consolidate`.
+        See `cobras.baselines.explore.explore_consolidate`.
     max_queries, random_state
         As in `COBRAS`, and so are the attributes.
 
@@ -114,7 +114,7 @@ class COBS(ActiveClusterer):
     k_max : int
         The largest number of clusters in the pool.
     n_eps, max_min_points, max_neighbors, n_sigma, min_sigma, max_sigma, n_restarts, noise, deduplicate, max_rows
-        The grid of the pool; see `cobras.methods.cobs.cobs`.
+        The grid of the pool; see `cobras.baselines.cobs.cobs.cobs`.
     update_factor, sample_size, update, count_entailed
         How queries are chosen; see there too.
     n_jobs : int, optional

@@ -6,11 +6,11 @@ with every question, as in the experiments of the COBRAS paper.
 
 from __future__ import annotations
 
-from cobras.constraints import Constraints
-from cobras.methods.asking import Reconsider, Representative, Reuse, Step, Steps
+from cobras.core.constraints import Constraints
+from cobras.core.partition import Partition
 from cobras.methods.merge import Groups, merge
-from cobras.partition import Partition
-from cobras.spaces import Space
+from cobras.methods.protocol import Reconsider, Representative, Reuse, Step, Steps
+from cobras.spaces.base import Space
 
 
 def cobra(

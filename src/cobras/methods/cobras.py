@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Literal
 
-from cobras.constraints import Constraints
-from cobras.methods.asking import Reconsider, Representative, Reuse, Step, Steps, ask, tries
+from cobras.core.constraints import Constraints
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.types import Answer
 from cobras.methods.merge import Groups, join_known, merge
-from cobras.partition import Partition, SuperInstance
-from cobras.spaces import Space
-from cobras.types import Answer
+from cobras.methods.protocol import Reconsider, Representative, Reuse, Step, Steps, ask, tries
+from cobras.spaces.base import Space
 
 Branch = Literal["random", "smallest", "largest"]
 FirstIteration = Literal["partial", "unmerged", "single", "eager"]

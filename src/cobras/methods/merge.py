@@ -18,11 +18,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cobras.constraints import Constraints
-from cobras.methods.asking import N_TRIES, Representative, Reuse, Step, ask, tries
-from cobras.partition import Partition, SuperInstance
-from cobras.spaces import Space
-from cobras.types import Answer, FloatArray
+from cobras.core.constraints import Constraints
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.types import Answer, FloatArray
+from cobras.methods.protocol import N_TRIES, Representative, Reuse, Step, ask, tries
+from cobras.spaces.base import Space
 
 Groups: TypeAlias = list[tuple[SuperInstance, ...]]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cobras.exceptions import InvalidDataError
-from cobras.inputs import as_matrix, as_train_mask, check_options, is_dask
-from cobras.spaces import Space
+from cobras.core.checks import as_matrix, as_train_mask, check_options, is_dask
+from cobras.core.exceptions import InvalidDataError
+from cobras.spaces.base import Space
 
 OPTIONS = {"n_init": 10, "full_restarts": False, "medoid": "nearest_to_centroid"}
 
@@ -16,7 +16,7 @@ OPTIONS = {"n_init": 10, "full_restarts": False, "medoid": "nearest_to_centroid"
 def as_rows(X: Any) -> Any:
     """A space as it is, a matrix in memory, or the partitions of a dask array or data frame."""
     if is_dask(X):  # before it is asked for an attribute: a task of dask has all of them
-        from cobras.spaces.dask import as_table
+        from cobras.spaces.dask.space import as_table
 
         return as_table(X)
     return X if isinstance(X, Space) else as_matrix(X)
@@ -39,6 +39,6 @@ def choose_space(X: Any, train_indices: Any, options: dict[str, Any]) -> tuple[S
             "With train_indices a table must lie in memory: on a cluster every row may be shown. "
             "Leave them out, or compute() X first."
         )
-    from cobras.spaces.dask import DaskSpace
+    from cobras.spaces.dask.space import DaskSpace
 
     return DaskSpace(X, **chosen), chosen

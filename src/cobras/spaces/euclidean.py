@@ -6,8 +6,8 @@ nearest to its mean; unlike in the authors' code the centroid is then computed a
 of the members.
 
 A super-instance of up to `LARGE` rows is gathered and clustered at once. A larger one is read in a few passes
-(`cobras.spaces.large`), and its members are kept as one byte per row and split (`cobras.spaces.parts`). All this is
-the same wherever the rows lie: in memory here, on a cluster in `cobras.spaces.dask`.
+(`passes.sampled`), and its members are kept as one byte per row and split (`passes.members`). All this is
+the same wherever the rows lie: in memory here, on a cluster in `cobras.spaces.dask.space`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from cobras.partition import Members, Partition, SuperInstance
-from cobras.spaces import large
-from cobras.spaces.groups import describe, homes, squared_distances
-from cobras.spaces.kmeans import KMeansResult, kmeans
-from cobras.spaces.parts import Division, Everything, Part, Shelf
-from cobras.spaces.region import MemoryRegion
-from cobras.types import BoolArray, FloatArray, IndexArray
+from cobras.core.partition import Members, Partition, SuperInstance
+from cobras.core.types import BoolArray, FloatArray, IndexArray
+from cobras.spaces.kernels.kmeans import KMeansResult, kmeans
+from cobras.spaces.parts import describe, homes, squared_distances
+from cobras.spaces.passes import sampled as large
+from cobras.spaces.passes.members import Division, Everything, Part, Shelf
+from cobras.spaces.passes.regions import MemoryRegion
 
 Medoid = Literal["nearest_to_centroid", "train_centroid", "pam"]
 Among: TypeAlias = Literal["all", "train"]

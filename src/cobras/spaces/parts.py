@@ -1,83 +1,68 @@
-"""The members of large super-instances: one byte per row and split, from which they are found when needed.
-
-COBRAS makes many splits of which it needs only the representatives, and thinking ahead makes more. Row numbers take
-four bytes each, so only those of the splits that were used last are kept; the others are found again from the
-labels, without a look at the rows.
-"""
+"""The description of a split: who is in which part, and who stands for it."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from cobras.partition import SuperInstance
-from cobras.spaces.blocks import arrange
-from cobras.types import IndexArray
+from cobras.core.types import FloatArray, IndexArray
+from cobras.spaces.kernels.compile import kernel
 
-KEPT = 1.5  # times all row numbers: what the shelf holds at most
-SMALL = 2**20  # row numbers that it may hold in any case
+Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstring
 
 
-class Shelf:
-    """The row numbers of the splits that were used last, ordered by part."""
+@kernel()
+def describe(rows: Array, labels: Array, k: int, shown: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """
+    Gather the rows of each label in order, and find the mean of each group and the row nearest to it.
 
-    def __init__(self, n: int) -> None:
-        self._limit = max(KEPT * n, SMALL)
-        self._kept: OrderedDict[Division, IndexArray] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def ordered(self, division: Division) -> IndexArray:
-        """The members of a split super-instance, ordered by part."""
-        with self._lock:
-            if division in self._kept:
-                self._kept.move_to_end(division)
-                return self._kept[division]
-        ordered: IndexArray = arrange(division.parent.members, division.labels, division.starts[:-1])
-        with self._lock:
-            self._kept[division] = ordered
-            while sum(map(len, self._kept.values())) > self._limit and len(self._kept) > 1:
-                self._kept.popitem(last=False)
-        return ordered
-
-
-class Division:
-    """How one super-instance was divided: the label of every member."""
-
-    def __init__(self, shelf: Shelf, parent: SuperInstance, labels: IndexArray, sizes: IndexArray) -> None:
-        self.shelf, self.parent, self.labels = shelf, parent, labels
-        self.starts = np.concatenate([[0], np.cumsum(sizes)])
-
-
-class Part:
-    """The members of one part of a divided super-instance."""
-
-    def __init__(self, division: Division, number: int, first: int) -> None:
-        self.first = first
-        self._division, self._number = division, number
-
-    def __len__(self) -> int:
-        start, stop = self._division.starts[self._number : self._number + 2]
-        return int(stop - start)
-
-    def found(self) -> IndexArray:
-        """All of them, ascending."""
-        start, stop = self._division.starts[self._number : self._number + 2]
-        return self._division.shelf.ordered(self._division)[start:stop]
+    Return the positions of the rows ordered by label, where each group begins, the means (k, d), the nearest row of
+    each group that may be shown (the nearest row where none may) and how many may be shown; all may where `shown`
+    is empty. Two passes over the rows.
+    """
+    n, d = rows.shape
+    all_shown = shown.shape[0] == 0
+    starts = np.zeros(k + 1, np.int64)
+    means = np.zeros((k, d))
+    n_train = np.zeros(k, np.int64)
+    for m in range(n):
+        g = labels[m]
+        starts[g + 1] += 1
+        n_train[g] += all_shown or shown[m]
+        for j in range(d):
+            means[g, j] += rows[m, j]
+    for g in range(k):
+        for j in range(d):
+            means[g, j] /= starts[g + 1]
+        starts[g + 1] += starts[g]
+    ordered, at = np.empty(n, np.int32), starts[:-1].copy()
+    nearest, least = np.empty(k, np.int64), np.full(k, np.inf)
+    for m in range(n):
+        g = labels[m]
+        ordered[at[g]] = m
+        at[g] += 1
+        if n_train[g] == 0 or all_shown or shown[m]:
+            square = 0.0
+            for j in range(d):
+                away = rows[m, j] - means[g, j]
+                square += away * away
+            if square < least[g]:
+                least[g], nearest[g] = square, m
+    return ordered, starts, means, nearest, n_train
 
 
-class Everything:
-    """All instances."""
+def homes(medoids: FloatArray, means: FloatArray, n_train: IndexArray) -> IndexArray:
+    """For every group itself or, if it has no training member, the one whose medoid is nearest to its mean."""
+    good = np.flatnonzero(n_train)
+    home = np.arange(len(means))
+    for g in np.flatnonzero(n_train == 0):
+        home[g] = good[squared_distances(medoids[good], means[g]).argmin()]
+    return home
 
-    first = 0
 
-    def __init__(self, n: int) -> None:
-        self._n = n
-
-    def __len__(self) -> int:
-        return self._n
-
-    def found(self) -> IndexArray:
-        """All of them, ascending."""
-        return np.arange(self._n, dtype=np.int32 if self._n < 2**31 else np.int64)
+def squared_distances(rows: FloatArray, point: FloatArray) -> FloatArray:
+    """The squared distance of every row to a point."""
+    away = rows - point
+    squared: FloatArray = np.einsum("ij,ij->i", away, away)
+    return squared

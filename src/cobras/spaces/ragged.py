@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cobras.exceptions import InvalidDataError
-from cobras.types import BoolArray, FloatArray, IndexArray
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import BoolArray, FloatArray, IndexArray
 
 LARGEST = 1e15  # distances are kept in single precision
 

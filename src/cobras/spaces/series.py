@@ -15,14 +15,14 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from cobras.exceptions import InvalidDataError
-from cobras.partition import SuperInstance
-from cobras.spaces.dtw import dtw_matrix
-from cobras.spaces.kmeans import Uniforms
-from cobras.spaces.kshape import KShape
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.partition import SuperInstance
+from cobras.core.types import BoolArray, FloatArray, IndexArray
+from cobras.spaces.kernels.dtw import dtw_matrix
+from cobras.spaces.kernels.kmeans import Uniforms
+from cobras.spaces.kernels.kshape import KShape
+from cobras.spaces.kernels.spectral import Spectral
 from cobras.spaces.ragged import as_series, bridged, normalised, stretched
-from cobras.spaces.spectral import Spectral
-from cobras.types import BoolArray, FloatArray, IndexArray
 
 MOST_SERIES = 10_000  # for DTW: 400 MB for the distances of all pairs, and 800 more during the first split
 

@@ -14,11 +14,11 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from cobras import __version__
-from cobras.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
-from cobras.web.changes import change_routes
-from cobras.web.looks import look_routes
-from cobras.web.reply import reply
-from cobras.web.room import MissingError, RefusedError, Room
+from cobras.core.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
+from cobras.web.api.changes import change_routes
+from cobras.web.api.endpoints import look_routes
+from cobras.web.api.reply import reply
+from cobras.web.context import MissingError, RefusedError, Room
 
 STATIC = Path(__file__).parent / "static"
 

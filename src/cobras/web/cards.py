@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from cobras.core.types import FloatArray, Pair
 from cobras.data import Dataset, Photo, Picture, Series, Text
-from cobras.types import FloatArray, Pair
-from cobras.web import models
+from cobras.web.api import models
 from cobras.web.pictures import png
 
 Size: TypeAlias = Literal["small", "large"]

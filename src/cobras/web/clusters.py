@@ -10,12 +10,12 @@ from itertools import chain
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from cobras.core.partition import Cluster, SuperInstance
+from cobras.core.types import FloatArray, IndexArray
 from cobras.data.maps import points
-from cobras.partition import Cluster, SuperInstance
-from cobras.types import FloatArray, IndexArray
-from cobras.web import models
-from cobras.web.atlas import Atlas
+from cobras.web.api import models
 from cobras.web.cards import Cards
+from cobras.web.map import Atlas
 from cobras.web.view import View
 
 N_LOOKED_AT = 20_000  # members of a cluster that are measured, evenly spaced

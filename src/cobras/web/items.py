@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cobras.exceptions import InvalidDataError
-from cobras.types import IndexArray
-from cobras.web import models
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import IndexArray
+from cobras.web.api import models
 from cobras.web.cards import Cards, cut, words
 from cobras.web.view import View
 

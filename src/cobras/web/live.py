@@ -18,14 +18,14 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from cobras.ahead import LIKELY, branches
-from cobras.exceptions import CobrasError, InfeasibleConstraintsError
-from cobras.session import Session
-from cobras.web.course import Course
-from cobras.web.events import Events
-from cobras.web.lane import Lane
-from cobras.web.models import Computing, Versions
+from cobras.core.exceptions import CobrasError, InfeasibleConstraintsError
+from cobras.session.ahead import LIKELY, branches
+from cobras.session.session import Session
+from cobras.web.api.events import Events
+from cobras.web.api.models import Computing, Versions
+from cobras.web.queue import Lane
 from cobras.web.sample import Sample
+from cobras.web.timeline import Course
 from cobras.web.view import View
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from cobras.types import FloatArray
+from cobras.core.types import FloatArray
 
 
 def png(pixels: FloatArray) -> bytes:

@@ -9,11 +9,11 @@ from html import escape
 import numpy as np
 
 from cobras import __version__
-from cobras.types import FloatArray, LabelArray
-from cobras.web import models
-from cobras.web.exports import File
-from cobras.web.question import progress_model
-from cobras.web.room import Room
+from cobras.core.types import FloatArray, LabelArray
+from cobras.web.api import models
+from cobras.web.api.exports import File
+from cobras.web.api.question import progress_model
+from cobras.web.context import Room
 from cobras.web.view import View
 
 N_SHOWN = 8  # members of a cluster on the page, typical and unusual each

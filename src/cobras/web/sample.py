@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cobras.partition import Partition, SuperInstance
-from cobras.progress import among
-from cobras.session import Session
-from cobras.spaces import RemoteSpace
-from cobras.types import IndexArray, LabelArray
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.progress import among
+from cobras.core.types import IndexArray, LabelArray
+from cobras.session.session import Session
+from cobras.spaces.base import RemoteSpace
 
 N_SHOWN = 100_000  # rows on the map
 N_REMOTE = 2_000  # of rows that lie on other machines

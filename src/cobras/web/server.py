@@ -16,17 +16,17 @@ from types import FrameType
 
 import uvicorn
 
+from cobras.core.exceptions import InvalidDataError
 from cobras.data import Dataset
-from cobras.exceptions import InvalidDataError
-from cobras.session import Session
+from cobras.session.session import Session
+from cobras.web.api.events import Events
+from cobras.web.api.question import progress_model
 from cobras.web.app import make_app
-from cobras.web.atlas import Atlas
 from cobras.web.cards import Cards
-from cobras.web.events import Events
+from cobras.web.context import KEYS, Room
 from cobras.web.guard import Guard, is_loopback
 from cobras.web.live import Live
-from cobras.web.question import progress_model
-from cobras.web.room import KEYS, Room
+from cobras.web.map import Atlas
 from cobras.web.sample import Sample
 
 SWITCH = 0.001  # seconds after which a thread that computes lets another one have its turn

@@ -9,13 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from cobras.constraints import ConstraintPairs
-from cobras.history import Record
-from cobras.progress import Progress
-from cobras.types import IndexArray, LabelArray, Pair
-from cobras.web.course import Point
-from cobras.web.models import Versions
+from cobras.core.constraints import ConstraintPairs
+from cobras.core.progress import Progress
+from cobras.core.types import IndexArray, LabelArray, Pair, Record
+from cobras.web.api.models import Versions
 from cobras.web.sample import Sample
+from cobras.web.timeline import Point
 
 State: TypeAlias = Literal["asking", "computing", "done", "failed"]
 

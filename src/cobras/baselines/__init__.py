@@ -1,0 +1,1 @@
+"""What the COBRAS paper compares with."""

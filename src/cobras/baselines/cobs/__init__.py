@@ -1,0 +1,1 @@
+"""COBS: select a clustering from a pool."""

@@ -1,0 +1,95 @@
+"""Spectral embeddings of a nearest-neighbour graph and of a Gaussian graph, robust to disconnected ones."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from cobras.baselines.cobs.dbscan import dbscan
+from cobras.core.types import FloatArray, IndexArray
+
+Array: TypeAlias = Any  # scipy's sparse arrays have no common base
+
+FEW_NODES = 100  # below, the dense eigensolver is as fast
+CUT = 14.0  # links weaker than exp(-14), about 1e-6, do not connect components: float32 could not tell
+
+
+class Graph(NamedTuple):
+    """Links D^-½ W D^-½ between rows, dense or sparse; the logarithm of D; and the component of every row."""
+
+    links: Array
+    log_degrees: FloatArray
+    components: IndexArray
+
+
+def neighbor_graph(neighbors: IndexArray) -> Graph:
+    """Link every row to its neighbours with weight ½, hence 1 where both are neighbours of each other."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, m = neighbors.shape
+    ends = np.arange(0, n * m + 1, m)
+    to: Array = csr_array((np.full(n * m, 0.5), neighbors.ravel(), ends), shape=(n, n))
+    links = (to + to.T).tocoo()
+    degrees = links.sum(axis=0)
+    links.data /= np.sqrt(degrees[links.row] * degrees[links.col])
+    return Graph(links.tocsr(), np.log(degrees), connected_components(links)[1])
+
+
+def gaussian_graph(squares: FloatArray, sigma: float) -> Graph:
+    """Link all rows with weight exp(-squares / 2 sigma²)."""
+    cost = squares / np.float32(2 * sigma**2)
+    np.fill_diagonal(cost, np.inf)
+    nearest = cost.min(axis=1)
+    links = nearest[:, None] - cost
+    np.exp(links, out=links)
+    log_degrees = np.log(links.sum(axis=1)) - nearest
+    cost += log_degrees[:, None] / 2
+    cost += log_degrees / 2
+    components = dbscan(cost, np.float32(CUT), np.zeros(1, np.int64))[0]
+    np.negative(cost, out=links)
+    np.exp(links, out=links)
+    return Graph(links, log_degrees, np.unique(components, return_inverse=True)[1])
+
+
+def embedding(graph: Graph, n_vectors: int, rng: np.random.Generator) -> FloatArray:
+    """
+    The leading eigenvectors of the random walk on the graph, as columns, in the order of their eigenvalues.
+
+    Those of eigenvalue 1 are the indicators of components, the largest first; 2 is taken off their eigenvalue, so
+    that the solver finds all the others, which may be few, without them.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    n, sizes = len(graph.log_degrees), np.bincount(graph.components)
+    rank = np.empty_like(sizes)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    members = np.flatnonzero(rank[graph.components] < n_vectors)
+    column = rank[graph.components[members]]
+    roots = np.exp(np.clip(graph.log_degrees - np.median(graph.log_degrees), -60, 60) / 2)
+    known = np.zeros((n, min(len(sizes), n_vectors)), graph.links.dtype)
+    known[members, column] = roots[members]
+    known /= np.linalg.norm(known, axis=0)
+    n_open = n_vectors - known.shape[1]
+    found = np.empty((n, 0))
+    if n_open and n <= FEW_NODES:
+        links = graph.links if isinstance(graph.links, np.ndarray) else graph.links.toarray()
+        found = np.linalg.eigh(links - 2 * known @ known.T)[1][:, : -n_open - 1 : -1]
+    elif n_open:
+        single = known.dtype == np.float32
+        operator = LinearOperator(
+            (n, n), matvec=lambda v: graph.links @ v - 2 * (known @ (known.T @ v)), dtype=known.dtype
+        )
+        start = rng.random(n).astype(known.dtype)
+        values, found = eigsh(
+            operator,
+            n_open,
+            which="LA",
+            v0=start,
+            ncv=min(n, 4 * n_vectors),
+            tol=1e-5 if single else 1e-7,
+            maxiter=300,
+        )
+        found = found[:, np.argsort(-values, kind="stable")]
+    return np.ascontiguousarray(np.hstack([known, found]) / roots[:, None], np.float32)

@@ -1,0 +1,1 @@
+"""NPU: normalised point-based uncertainty."""

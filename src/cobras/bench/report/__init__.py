@@ -1,0 +1,1 @@
+"""Figures, tables and the check-list of claims."""

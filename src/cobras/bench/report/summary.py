@@ -1,0 +1,290 @@
+"""The results of an experiment as arrays, and the comparisons drawn from them.
+
+Comparisons are fair: ranks, differences and run-time ratios use only folds that all compared methods have run. What
+a comparison leaves out is kept with it as a sentence, so that a report can say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from cobras.bench.measures import (
+    Mean,
+    aligned_ranks,
+    area_under_curve,
+    around,
+    latencies,
+    over_folds,
+    over_tasks,
+    resampled,
+)
+from cobras.bench.results import KEY, read_about, read_results, read_runs
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray, IndexArray
+
+METHODS = ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50", "COBS", "MPCKMeans-NPU", "COSC-NPU")  # the paper's
+N_DRAWS = 400
+
+
+class TaskSize(NamedTuple):
+    """A task and how large it is."""
+
+    name: str
+    n_rows: int
+    n_features: int
+    n_classes: int
+
+
+class Fair(NamedTuple):
+    """Methods and tasks that can be compared, and what had to be left out, one sentence each."""
+
+    methods: tuple[str, ...]
+    tasks: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Aligned ranks of all methods that can be compared.
+
+    Attributes
+    ----------
+    fair : Fair
+        Which methods and tasks take part.
+    n_common : tuple of int
+        The number of common folds of each task.
+    Z : array of shape (n_tasks, n_methods, n_queries + 1)
+        Mean ARI over the common folds.
+    ranks : array of shape (n_methods, n_queries + 1)
+    draws : array of shape (n_draws, n_methods, n_queries + 1)
+        The ranks with the folds drawn anew.
+    """
+
+    fair: Fair
+    n_common: tuple[int, ...]
+    Z: FloatArray
+    ranks: FloatArray
+    draws: FloatArray
+
+    @cached_property
+    def interval(self) -> FloatArray:
+        """The 95 % interval of each rank; shape (2, n_methods, n_queries + 1)."""
+        n, k = self.Z.shape[:2]
+        best = (n + 1) / 2  # the ranks 1 to n on the n tasks
+        return np.asarray(np.clip(around(self.ranks, self.draws), best, n * k + 1 - best))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All runs of an experiment.
+
+    Attributes
+    ----------
+    name : str
+        The experiment.
+    tasks : tuple of TaskSize
+        From the fewest rows to the most.
+    methods : tuple of str
+        In the order of the paper, then all others.
+    n_folds : int
+        Folds of the cross-validation.
+    runs : polars.DataFrame
+        One row per run, in the order of the rows of `ari` and `seconds`.
+    ari, seconds : array of shape (n_runs, n_queries + 1)
+        ARI on the test fold, and what the run had cost in total, after 0, 1, 2, ... answers.
+    about : dict
+        What was run where.
+    """
+
+    name: str
+    tasks: tuple[TaskSize, ...]
+    methods: tuple[str, ...]
+    n_folds: int
+    runs: pl.DataFrame
+    ari: FloatArray
+    seconds: FloatArray
+    about: dict[str, Any]
+
+    @property
+    def n_queries(self) -> int:
+        """The budget of each run."""
+        return int(self.ari.shape[1]) - 1
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str], dict[tuple[int, int], int]]:
+        """Where the run of a task, a method and a (repetition, fold) is."""
+        found: dict[tuple[str, str], dict[tuple[int, int], int]] = {}
+        for row, (task, method, repetition, fold) in enumerate(self.runs.select(KEY).iter_rows()):
+            found.setdefault((task, method), {})[repetition, fold] = row
+        return found
+
+    def rows(self, method: str, task: str) -> IndexArray:
+        """The runs of a method on a task; none if there are none."""
+        return np.array(list(self._rows.get((task, method), {}).values()), np.int64)
+
+    def common(self, methods: Sequence[str], task: str) -> tuple[IndexArray, IndexArray]:
+        """The folds of a task that all methods have run: their runs, of shape (m, n_methods), and repetitions."""
+        runs = [self._rows.get((task, method), {}) for method in methods]
+        keys = sorted(set(runs[0]).intersection(*runs))
+        rows = np.array([[run[key] for run in runs] for key in keys], np.int64)
+        return rows.reshape(-1, len(methods)), np.array([repetition for repetition, _ in keys], np.int64)
+
+    def shared(self, methods: Sequence[str]) -> tuple[str, ...]:
+        """Tasks on which all methods have run a common fold."""
+        return tuple(task.name for task in self.tasks if methods and len(self.common(methods, task.name)[0]))
+
+    def fair(self, methods: Sequence[str]) -> Fair:
+        """What of these methods can be compared: those with at least half of the tasks, on tasks they share."""
+        tasks = [task.name for task in self.tasks]
+        counts = {method: sum(len(self.rows(method, task)) > 0 for task in tasks) for method in methods}
+        kept = [method for method in methods if 2 * counts[method] >= len(tasks) and counts[method]]
+        out = [
+            f"{method} is left out: it ran on {counts[method]} of {len(tasks)} tasks only."
+            for method in methods
+            if method not in kept
+        ]
+        shared = self.shared(kept)
+        if kept and len(shared) < len(tasks):
+            missing = ", ".join(task for task in tasks if task not in shared)
+            out.append(f"Left out, because not all methods ran there on a common fold: {missing}.")
+        return Fair(tuple(kept), shared, tuple(out))
+
+    def curve(self, method: str, task: str) -> Mean:
+        """Mean ARI on a task per number of queries, over all folds the method has run."""
+        rows = self.rows(method, task)
+        return self._mean(self.ari[rows], self.runs["repetition"].to_numpy()[rows])
+
+    def mean_curve(self, method: str, tasks: Sequence[str]) -> Mean:
+        """Mean ARI over tasks per number of queries, over all folds the method has run."""
+        return over_tasks([self.curve(method, task) for task in tasks])
+
+    def area(self, method: str, task: str) -> Mean:
+        """The normalised area under the ARI curve on a task."""
+        rows = self.rows(method, task)
+        return self._mean(area_under_curve(self.ari[rows]), self.runs["repetition"].to_numpy()[rows])
+
+    def difference(self, a: str, b: str, queries: Sequence[int]) -> tuple[Mean, FloatArray]:
+        """ARI of `a` minus ARI of `b`, averaged over some numbers of queries: mean over tasks, and each task's own.
+
+        Taken fold by fold; only folds that both methods have run count.
+        """
+        found = []
+        for task in self.shared((a, b)):
+            rows, repetition = self.common((a, b), task)
+            scores = self.ari[rows][..., list(queries)].mean(axis=2, dtype=np.float64)
+            found.append(self._mean(scores[:, 0] - scores[:, 1], repetition))
+        return over_tasks(found), np.array([mean.value for mean in found])
+
+    def ratios(self, a: str, b: str, query: int) -> dict[str, float]:
+        """Run time of `a` divided by that of `b` after some queries: medians over the common folds of each task.
+
+        Below 1 `a` is the faster one. Tasks on which a time is too short to be measured are missing.
+        """
+        found = {}
+        for task in self.shared((a, b)):
+            rows, _ = self.common((a, b), task)
+            ours, theirs = np.median(self.seconds[rows, query], axis=0).tolist()
+            if ours > 0 and theirs > 0:
+                found[task] = ours / theirs
+        return found
+
+    def waits(self, method: str, task: str | None = None) -> FloatArray:
+        """Seconds between each answer and its clustering, over all runs of a method or those on one task."""
+        names = [size.name for size in self.tasks] if task is None else [task]
+        rows = np.concatenate([self.rows(method, name) for name in names])
+        return latencies(self.seconds[rows], self.runs["n_queries"].to_numpy()[rows])
+
+    @cached_property
+    def ranking(self) -> Ranking | None:
+        """Aligned ranks of all methods; None when fewer than two can be compared."""
+        fair = self.fair(self.methods)
+        if len(fair.methods) < 2 or not fair.tasks:
+            return None
+        found = [self.common(fair.methods, task) for task in fair.tasks]
+        scores = [self.ari[rows] for rows, _ in found]
+        Z = np.array([values.mean(axis=0, dtype=np.float64) for values in scores])
+        draws = [aligned_ranks(drawn) for drawn in resampled(scores, [r for _, r in found], N_DRAWS)]
+        return Ranking(fair, tuple(map(len, scores)), Z, aligned_ranks(Z), np.array(draws, np.float32))
+
+    def _mean(self, scores: FloatArray, repetition: IndexArray) -> Mean:
+        return over_folds(scores, repetition, self.n_folds)
+
+
+def read_summary(*folders: Path) -> Summary:
+    """Read what `cobras bench run` wrote into a folder, or into several with the same folds and seed.
+
+    Where they differ in the number of queries, all runs count up to the smallest.
+    """
+    read = [_read(folder) for folder in folders]
+    about = _together([about for _, _, about in read])
+    n_queries = min(int(results["query"].to_numpy().max()) for results, _, _ in read)
+    results = pl.concat([results for results, _, _ in read]).sort(*KEY, "query")
+    results = results.filter(pl.col("query") <= n_queries)
+    runs = pl.concat([runs for _, runs, _ in read]).sort(KEY)
+    if runs.select(KEY).is_duplicated().any():
+        raise InvalidDataError(
+            f"A run is in more than one of {', '.join(map(str, folders))}. Name each method once."
+        )
+    sizes = runs.select("task", "n_rows", "n_features", "n_classes").unique("task").sort("n_rows", "task")
+    return Summary(
+        name=str(about.get("experiment", {}).get("name", folders[0].name)),
+        tasks=tuple(TaskSize(*row) for row in sizes.iter_rows()),
+        methods=tuple(sorted(set(runs["method"]), key=_place)),
+        n_folds=int(about.get("experiment", {}).get("folds", runs["fold"].to_numpy().max() + 1)),
+        runs=runs,
+        ari=results["ari"].to_numpy().reshape(-1, n_queries + 1),
+        seconds=results["seconds"].to_numpy().reshape(-1, n_queries + 1),
+        about=about,
+    )
+
+
+def _read(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
+    results, runs = read_results(folder), read_runs(folder)
+    if results.is_empty() or runs.is_empty():
+        raise InvalidDataError(
+            f"{folder} holds no results. Name the folder of an experiment, or run it first by cobras bench run."
+        )
+    n_queries = int(results["query"].to_numpy().max())
+    if not _whole(results.sort(*KEY, "query"), runs.sort(KEY), n_queries):
+        raise InvalidDataError(
+            f"The results in {folder} are not whole: each run in runs.parquet must have one row per query, "
+            f"0 to {n_queries}, in results. Remove the folder and run the experiment again."
+        )
+    return results, runs, read_about(folder)
+
+
+def _together(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One record of several experiments, which must share their folds."""
+    given = [about.get("experiment", {}) for about in abouts]
+    for other in given[1:]:
+        for key in ("folds", "seed"):
+            if given[0].get(key) != other.get(key):
+                raise InvalidDataError(
+                    f"The experiments differ in {key}: {given[0].get(key)} and {other.get(key)}."
+                )
+    contestants = [contestant for experiment in given for contestant in experiment.get("contestants", [])]
+    return {
+        "experiment": given[0] | {"contestants": contestants},
+        "runs": [run for about in abouts for run in about.get("runs", [])],
+    }
+
+
+def _whole(results: pl.DataFrame, runs: pl.DataFrame, n_queries: int) -> bool:
+    """Whether each run has its rows from 0 to the last query, and nothing else is there."""
+    if len(results) != len(runs) * (n_queries + 1):
+        return False
+    queries = results["query"].to_numpy().reshape(-1, n_queries + 1)
+    first = results.select(KEY).gather_every(n_queries + 1)
+    return bool((queries == np.arange(n_queries + 1)).all()) and first.equals(runs.select(KEY))
+
+
+def _place(method: str) -> tuple[int, str]:
+    """The place of a method in figures and tables."""
+    return (METHODS.index(method) if method in METHODS else len(METHODS)), method

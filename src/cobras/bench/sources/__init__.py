@@ -1,0 +1,1 @@
+"""Where the tasks' data is found."""

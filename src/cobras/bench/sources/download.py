@@ -1,0 +1,209 @@
+"""Download what is missing: tables from OpenML, newsgroups through scikit-learn; both are checked, then kept.
+
+A table must have the recorded shape, class sizes, missing cells and content. OpenML names some classes
+otherwise; a class is then known by its size. The archive of the newsgroups is checked by scikit-learn itself, its
+documents here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import socket
+import sys
+import tempfile
+import urllib.error
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobras.bench.sources.content import Names, table_checksum, texts_checksum, write_table, write_texts
+from cobras.bench.sources.registry import FACES, TABLES, TEXTS, Table, cache_folder, files_of
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray
+from cobras.data.tables.files import DataNotFoundError
+
+TIMEOUT = 30.0  # seconds without an answer from the server
+
+# OpenML has words where the table has codes; "no" is the usual answer there, whichever code it has here.
+HEPATITIS = {"male": 2.0, "female": 1.0, "no": 2.0, "yes": 1.0}
+HEPATITIS_TURNED = {"steroid", "liver_big", "histology"}  # here 1 is no and 2 is yes
+
+
+def download(name: str, folder: Path | None) -> list[Path]:
+    """Download the file of a task into the user's cache.
+
+    Raises
+    ------
+    DataNotFoundError
+        When that is not possible; it says which file is missing and where to put it.
+    InvalidDataError
+        When the copy is not the recorded one.
+    """
+    files, cache = files_of(name), cache_folder()
+    places = f"{cache}" if folder is None else f"{folder} or {cache}"
+    if name in FACES:
+        raise DataNotFoundError(
+            f"Task {name} needs {' and '.join(files)}, which cannot be downloaded; put them into {places}."
+        )
+    source = f"OpenML, data set {TABLES[name].openml}," if name in TABLES else "the 20 newsgroups archive"
+    try:
+        with _showing(f"Downloading {name}"), _patience():
+            found = fetch_table(name) if name in TABLES else fetch_texts()
+    except InvalidDataError:
+        raise
+    except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
+        raise DataNotFoundError(
+            f"{files[0]} is missing, and downloading it from {source} failed ({_reason(error)}); "
+            f"go online, or put the file into {places}."
+        ) from error
+    try:
+        if isinstance(found, dict):
+            for each, documents in found.items():
+                write_texts(cache / files_of(each)[0], documents)
+        else:
+            write_table(cache / files[0], *found)
+    except OSError as error:
+        raise InvalidDataError(
+            f"The download of {files[0]} cannot be kept in {cache}: {error.strerror}; "
+            "set XDG_CACHE_HOME to a folder that can be written."
+        ) from error
+    return [cache / file for file in files]
+
+
+def fetch_table(name: str) -> tuple[list[str], FloatArray, Names]:
+    """The names of the features, their values and the classes of a table at OpenML, checked."""
+    from sklearn.datasets import fetch_openml
+
+    with tempfile.TemporaryDirectory() as home:
+        bunch = fetch_openml(
+            data_id=TABLES[name].openml, as_frame=False, parser="liac-arff", data_home=home, n_retries=1
+        )
+    X, features = np.array(bunch.data, dtype=np.float64), list(bunch.feature_names)
+    for k, feature in enumerate(features):
+        if words := (bunch.categories or {}).get(feature):  # a column of positions in this list
+            known = ~np.isnan(X[:, k])
+            values = np.array([_number(feature, word) for word in words])
+            X[known, k] = values[X[known, k].astype(np.intp)]
+    target = np.array([str(word).strip("'\" ") for word in bunch.target], dtype=np.str_)
+    if name == "optdigits389":
+        kept = np.isin(target, ("3", "8", "9"))
+        X, target = X[kept], target[kept]
+    if name == "column_2C":
+        X = np.round(X, 2)  # as in the file of UCI; there are copies with more digits
+    return features, X, check_table(name, X, target)
+
+
+def _number(feature: str, word: str) -> float:
+    if word in HEPATITIS:
+        code = HEPATITIS[word]
+        return 3.0 - code if feature.lower() in HEPATITIS_TURNED else code
+    return float(word)
+
+
+def check_table(name: str, X: FloatArray, target: Names) -> Names:
+    """The classes by their recorded names.
+
+    Raises
+    ------
+    InvalidDataError
+        When the table is not the recorded one.
+    """
+    recorded = TABLES[name]
+    target = _renamed(target, recorded)
+    found = {
+        "shape": (X.shape, (recorded.n_rows, recorded.n_features)),
+        "class sizes": (
+            dict(sorted(Counter(target.tolist()).items())),
+            dict(sorted(recorded.classes.items())),
+        ),
+        "number of missing cells": (int(np.isnan(X).sum()), recorded.n_missing),
+        "content": (table_checksum(X, target, recorded.step), recorded.checksum),
+    }
+    for what, (is_now, should_be) in found.items():
+        if is_now != should_be:
+            raise InvalidDataError(
+                f"OpenML's copy of {name}, data set {recorded.openml}, is not the recorded one: its {what} is "
+                f"{is_now} instead of {should_be}; put a good {files_of(name)[0]} into {cache_folder()}."
+            )
+    return target
+
+
+def _renamed(target: Names, recorded: Table) -> Names:
+    """Classes by their recorded names: as they are, or else by their sizes where all of these differ."""
+    sizes = Counter(target.tolist())
+    by_size = {size: name for name, size in recorded.classes.items()}
+    if set(sizes) == set(recorded.classes) or sorted(sizes.values()) != sorted(by_size):
+        return target
+    return np.array([by_size[sizes[name]] for name in target.tolist()], dtype=np.str_)
+
+
+def fetch_texts() -> dict[str, list[dict[str, str]]]:
+    """The documents of all sets of newsgroups, which come in one archive, checked."""
+    from sklearn.datasets import fetch_20newsgroups
+
+    groups = [group for texts in TEXTS.values() for group in texts.classes]
+    with tempfile.TemporaryDirectory() as home:
+        bunch = fetch_20newsgroups(
+            subset="all", categories=groups, shuffle=False, data_home=home, n_retries=1
+        )
+    documents = []
+    for filename, text in zip(bunch.filenames, bunch.data, strict=True):
+        split, group, number = Path(filename).parts[-3:]
+        row = {"id": f"{group}/{number}", "split": split.rpartition("-")[2], "target": group, "text": text}
+        documents.append(row)
+    found = {
+        name: [document for document in documents if document["target"] in texts.classes]
+        for name, texts in TEXTS.items()
+    }
+    for name, texts in TEXTS.items():
+        check_texts(name, found[name], texts.checksum)
+    return found
+
+
+def check_texts(name: str, documents: Sequence[dict[str, str]], checksum: str) -> None:
+    """Raise InvalidDataError when the documents are not the recorded ones."""
+    if texts_checksum(documents) != checksum:
+        raise InvalidDataError(
+            f"The documents of {name} that scikit-learn fetched are not the recorded ones; "
+            f"put a good {files_of(name)[0]} into {cache_folder()}."
+        )
+
+
+@contextlib.contextmanager
+def _patience() -> Iterator[None]:
+    """Give up on a silent server, and keep scikit-learn's remarks on retries to itself."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+@contextlib.contextmanager
+def _showing(what: str) -> Iterator[None]:
+    """A bar on standard error, if a person is there; how much is to come is not known."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(what, total=None)
+        yield
+
+
+def _reason(error: BaseException) -> str:
+    reason = getattr(error, "reason", None) or error
+    return (str(reason).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

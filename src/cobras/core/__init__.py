@@ -1,0 +1,1 @@
+"""The words that all other folders speak: answers, constraints, partitions, errors."""

@@ -1,0 +1,149 @@
+"""The border: what a user hands in becomes arrays, or one clear sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import BoolArray, FloatArray
+
+
+def as_matrix(X: Any) -> FloatArray:
+    """A C-contiguous float matrix; float32 stays float32, and nothing is copied that fits.
+
+    Examples
+    --------
+    >>> as_matrix([[1, 2], [3, float("nan")]])
+    Traceback (most recent call last):
+    ...
+    cobras.core.exceptions.InvalidDataError: X holds NaN or infinity, first at row 1, column 1. ...
+    """
+    if hasattr(X, "tocsr"):  # as every sparse matrix has; to import scipy.sparse would take 0.15 s
+        raise InvalidDataError(
+            "X is sparse, but the data must be dense. Reduce it first, e.g. with TruncatedSVD."
+        )
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise InvalidDataError(f"X is not a table: {error}.") from None
+    if array.ndim != 2 or 0 in array.shape:
+        raise InvalidDataError(f"X must be a table with rows and columns, but its shape is {array.shape}.")
+    if array.dtype.kind not in "fiub":
+        array = _numbers(X, array)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    if sentence := flaw(array):
+        raise InvalidDataError(sentence)
+    return np.ascontiguousarray(array)
+
+
+def flaw(array: FloatArray, first_row: int = 0) -> str | None:
+    """What keeps rows of floats, the first of which has this number, from being clustered; None if nothing does."""
+    low, high = float(array.min()), float(array.max())
+    if not np.isfinite(low + high):
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            row, column = bad[0]
+            return (
+                f"X holds NaN or infinity, first at row {first_row + row}, column {column}. "
+                "Fill or drop such rows."
+            )
+    limit = float(np.sqrt(np.finfo(array.dtype).max)) / (8 * array.shape[1])
+    if max(-low, high) > limit:  # squared distances would overflow
+        return f"X holds values beyond {limit:.0e}. Scale the columns first."
+    return None
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is an array or a data frame of dask, whose rows may lie on other machines."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def _numbers(X: Any, array: np.ndarray[Any, Any]) -> FloatArray:
+    """Numbers kept as objects are numbers; anything else is named."""
+    names = list(getattr(X, "columns", range(array.shape[1])))
+    for name, column in zip(names, array.T, strict=True):
+        try:
+            column.astype(np.float64)
+        except (ValueError, TypeError):
+            raise InvalidDataError(
+                f"Column {name!r} of X holds {column[0]!r}, but only numbers can be clustered. Drop or encode it."
+            ) from None
+    return array.astype(np.float64)
+
+
+def as_train_mask(train_indices: Any, n: int) -> BoolArray | None:
+    """Which rows may be shown, from row numbers or a boolean mask; None for all."""
+    if train_indices is None:
+        return None
+    given = np.asarray(train_indices)
+    if given.dtype == bool and given.shape == (n,):
+        mask = given.copy()
+    elif given.ndim == 1 and (given.dtype.kind in "iu" or given.size == 0):
+        if given.size and not (given.min() >= 0 and given.max() < n):
+            raise InvalidDataError(f"train_indices must lie between 0 and {n - 1}.")
+        mask = np.zeros(n, dtype=bool)
+        mask[given.astype(np.intp)] = True
+    else:
+        raise InvalidDataError(f"train_indices must be row numbers or a boolean mask of length {n}.")
+    if not mask.any():
+        raise InvalidDataError("train_indices is empty, so nothing could be asked. Name at least one row.")
+    return mask
+
+
+def as_labels(y: Any, n: int) -> np.ndarray[Any, Any]:
+    """One label per row."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise InvalidDataError(
+            f"y must hold one label for each of the {n} rows, but its shape is {labels.shape}."
+        )
+    return labels
+
+
+def as_seed(random_state: Any) -> int:
+    """A seed from None (drawn), an integer or one of numpy's generators."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state)
+    raise InvalidDataError(f"random_state must be None or an integer from 0 on, not {random_state!r}.")
+
+
+def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Compare options with the annotations of the function they are for: literal choices and positive integers."""
+    hints = _hints(function)
+    for name, value in options.items():
+        hint = hints.get(name)
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise InvalidDataError(f"{name} must be one of {', '.join(get_args(hint))}, not {value!r}.")
+        if hint is int or int in get_args(hint):
+            allowed = value is None and type(None) in get_args(hint)
+            if not allowed and (
+                isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1
+            ):
+                raise InvalidDataError(f"{name} must be a whole number from 1 on, not {value!r}.")
+
+
+@lru_cache
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    while isinstance(function, partial):
+        function = function.func
+    return get_type_hints(function)
+
+
+def check_plain(options: Mapping[str, Any]) -> None:
+    """Refuse options that cannot be written into a session file."""
+    for name, value in options.items():
+        if not isinstance(value, (str, int, float, type(None), np.integer)):
+            raise InvalidDataError(
+                f"A session file stores names and numbers, but {name} is {value!r}. Give its name."
+            )

@@ -1,0 +1,229 @@
+"""What the answers say, and all that follows from it.
+
+Must-links are an equivalence, and a cannot-link holds between whole must-link components: SAME(i, j) and
+DIFFERENT(j, k) imply DIFFERENT(i, k). Two cannot-links imply nothing. Only instances that took part in an answer
+are stored, so the cost does not depend on the size of the data.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cobras.core.exceptions import InconsistentAnswersError
+from cobras.core.types import Answer, IndexArray, Pair
+
+
+class ConstraintPairs(NamedTuple):
+    """Must-links and cannot-links as two arrays of shape (m, 2)."""
+
+    must_link: IndexArray
+    cannot_link: IndexArray
+
+
+class Constraints:
+    """Must-link components and the cannot-links between them.
+
+    Attributes
+    ----------
+    set_aside : dict of Pair
+        Pairs answered with unsure, in order; they never become constraints.
+    pure : set of (int, int)
+        Marks of super-instances that the person promised to be pure: do not split them.
+    complete : dict of (int, int) to int
+        Marks of super-instances that the person promised to be complete, and a number that those of one cluster
+        share: do not touch them.
+    volunteered : set of Pair
+        Pairs that the person spoke about unasked.
+    doubted : dict of Pair to Answer
+        Answers that are not in force, because the method asks again or a second answer contradicted them.
+
+    Examples
+    --------
+    >>> constraints = Constraints()
+    >>> constraints.add(1, 2, Answer.SAME)
+    >>> constraints.add(2, 3, Answer.DIFFERENT)
+    >>> constraints.relation(1, 3)
+    <Answer.DIFFERENT: 0>
+    >>> constraints.add(3, 1, Answer.SAME)
+    Traceback (most recent call last):
+    ...
+    cobras.core.exceptions.InconsistentAnswersError: Answer SAME for pair (3, 1) contradicts earlier answers: ...
+    """
+
+    def __init__(self) -> None:
+        self._root: dict[int, int] = {}
+        self._component: dict[int, list[int]] = {}
+        self._apart: dict[int, set[int]] = {}
+        self._must_links: dict[int, list[int]] = {}
+        self._answers: dict[Pair, Answer] = {}
+        self.set_aside: dict[Pair, None] = {}
+        self.pure: set[tuple[int, int]] = set()
+        self.complete: dict[tuple[int, int], int] = {}
+        self.volunteered: set[Pair] = set()
+        self.doubted: dict[Pair, Answer] = {}
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def __iter__(self) -> Iterator[tuple[Pair, Answer]]:
+        """All pairs answered with same or different, in the order of the answers."""
+        return iter(self._answers.items())
+
+    def pairs(self) -> ConstraintPairs:
+        """The answers as they were given, without what they imply."""
+        split: dict[Answer, list[Pair]] = {Answer.SAME: [], Answer.DIFFERENT: []}
+        for pair, answer in self:
+            split[answer].append(pair)
+        return ConstraintPairs(*(np.array(found, dtype=np.int64).reshape(-1, 2) for found in split.values()))
+
+    def component(self, i: int) -> int:
+        """The instance that stands for the must-link component of instance i."""
+        return self._root.get(i, i)
+
+    def components(self, instances: Iterable[int]) -> set[int]:
+        """The must-link components of several instances."""
+        root = self._root
+        return {root.get(i, i) for i in instances}
+
+    def apart_from(self, root: int) -> Iterable[int]:
+        """The components, by root, that cannot be linked with the component of `root`."""
+        return self._apart.get(root, ())
+
+    def relation(self, i: int, j: int) -> Answer | None:
+        """SAME or DIFFERENT where the answers imply it, else None."""
+        a, b = self.component(i), self.component(j)
+        if a == b:
+            return Answer.SAME
+        return Answer.DIFFERENT if b in self._apart.get(a, ()) else None
+
+    def answered(self, i: int, j: int) -> Answer | None:
+        """The answer to this very pair, whatever the others imply."""
+        return self._answers.get(Pair(i, j).ordered)
+
+    def check(self, i: int, j: int, answer: Answer) -> None:
+        """Raise `InconsistentAnswersError` if the answer contradicts what is known."""
+        known = self.relation(i, j)
+        if answer is not Answer.UNSURE and known is not None and known is not answer:
+            raise InconsistentAnswersError(Pair(i, j), answer, self.explain(i, j))
+
+    def add(self, i: int, j: int, answer: Answer) -> None:
+        """Take in one answer; one that contradicts the others raises and changes nothing."""
+        self.check(i, j, answer)
+        pair = Pair(int(i), int(j)).ordered
+        if answer is Answer.UNSURE:
+            self.set_aside.setdefault(pair)
+            return
+        self.set_aside.pop(pair, None)
+        if self.doubted.get(pair) is answer:
+            del self.doubted[pair]
+        self._answers[pair] = answer
+        a, b = self.component(pair.i), self.component(pair.j)
+        if answer is Answer.DIFFERENT:
+            self._apart.setdefault(a, set()).add(b)
+            self._apart.setdefault(b, set()).add(a)
+        elif a != b:
+            self._must_links.setdefault(pair.i, []).append(pair.j)
+            self._must_links.setdefault(pair.j, []).append(pair.i)
+            self._join(a, b)
+
+    def doubt(self, pair: Pair) -> None:
+        """Take an answer out of force, and with it all that only it implied."""
+        self.doubted[pair] = self._answers[pair]
+        others = [said for said in self if said[0] != pair]
+        for table in (self._root, self._component, self._apart, self._must_links, self._answers):
+            table.clear()
+        for other, answer in others:
+            self.add(*other, answer)
+
+    def restore(self, pair: Pair) -> None:
+        """Bring a doubted answer back, unless it contradicts what has been said meanwhile."""
+        if self.relation(*pair) in (None, self.doubted[pair]):
+            self.add(*pair, self.doubted[pair])
+
+    def decisive(self) -> Iterator[tuple[Pair, Answer, tuple[list[int], list[int]]]]:
+        """Every answer without which the relation of two sides is unknown, and the sides, the smaller one first."""
+        apart: dict[tuple[int, int], list[Pair]] = {}
+        chords: list[Pair] = []  # same, but implied already when it was said
+        for pair, answer in self:
+            if answer is Answer.DIFFERENT:
+                a, b = sorted((self.component(pair.i), self.component(pair.j)))
+                apart.setdefault((a, b), []).append(pair)
+            elif pair.j not in self._must_links.get(pair.i, ()):
+                chords.append(pair)
+        for (a, b), pairs in apart.items():
+            if len(pairs) == 1:
+                sides = self._component.get(a, [a]), self._component.get(b, [b])
+                yield pairs[0], Answer.DIFFERENT, in_order(*sides)
+        for root, members in self._component.items():
+            for pair, beyond in self._branches(root):
+                if not any((i in beyond) != (j in beyond) for i, j in chords):
+                    yield pair, Answer.SAME, in_order(beyond, [i for i in members if i not in beyond])
+
+    def _branches(self, root: int) -> Iterator[tuple[Pair, dict[int, None]]]:
+        """Every must-link of a component, with the instances beyond it as seen from the root."""
+        parent, order = {root: root}, [root]
+        for here in order:
+            for there in self._must_links[here]:
+                if there not in parent:
+                    parent[there] = here
+                    order.append(there)
+        beyond: dict[int, dict[int, None]] = {}
+        for i in reversed(order[1:]):
+            branch = beyond.setdefault(i, {})
+            branch[i] = None
+            yield Pair(parent[i], i).ordered, branch
+            beyond.setdefault(parent[i], {}).update(branch)
+
+    def _join(self, a: int, b: int) -> None:
+        """Let the larger component take in the smaller one: each instance moves at most log2(n) times."""
+        large, small = self._component.pop(a, [a]), self._component.pop(b, [b])
+        if len(large) < len(small):
+            a, b, large, small = b, a, small, large
+        large += small
+        self._component[a] = large
+        self._root.update(dict.fromkeys(small, a))
+        for other in self._apart.pop(b, ()):
+            self._apart[other].remove(b)
+            self._apart[other].add(a)
+            self._apart.setdefault(a, set()).add(other)
+
+    def explain(self, i: int, j: int) -> tuple[tuple[Pair, Answer], ...]:
+        """The chain of answers that implies the relation of i and j; empty when none does."""
+        known = self.relation(i, j)
+        if known is None or i == j:
+            return ()
+        if known is Answer.SAME:
+            return self._path(i, j)
+        a, b = self.component(i), self.component(j)
+        for pair, answer in self._answers.items():
+            if answer is Answer.DIFFERENT:
+                for near, far in ((pair.i, pair.j), (pair.j, pair.i)):
+                    if self.component(near) == a and self.component(far) == b:
+                        return (*self._path(i, near), (pair, answer), *self._path(far, j))
+        raise AssertionError("a cannot-link between components stems from an answer")
+
+    def _path(self, start: int, goal: int) -> tuple[tuple[Pair, Answer], ...]:
+        """Must-links from start to goal, by breadth-first search."""
+        came_from = {start: start}
+        queue = deque([start])
+        while goal not in came_from:
+            here = queue.popleft()
+            for there in self._must_links.get(here, ()):
+                if there not in came_from:
+                    came_from[there] = here
+                    queue.append(there)
+        steps = []
+        while goal != start:
+            steps.append((Pair(came_from[goal], goal).ordered, Answer.SAME))
+            goal = came_from[goal]
+        return tuple(reversed(steps))
+
+
+def in_order(a: Iterable[int], b: Iterable[int]) -> tuple[list[int], list[int]]:
+    """Two sets of instances, ascending, the smaller one first."""
+    small, large = sorted((sorted(a), sorted(b)), key=lambda side: (len(side), side))
+    return small, large

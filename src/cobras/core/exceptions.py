@@ -1,0 +1,55 @@
+"""Everything that can go wrong, in one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cobras.core.types import Answer, Pair
+
+
+class CobrasError(Exception):
+    """The base of every error that cobras raises on purpose."""
+
+
+class InvalidDataError(CobrasError, ValueError):
+    """The data, or an argument about it, cannot be used."""
+
+
+class StaleQuestionError(CobrasError, ValueError):
+    """An answer names a question that is not open any more."""
+
+
+class InconsistentAnswersError(CobrasError, ValueError):
+    """An answer contradicts earlier ones.
+
+    Attributes
+    ----------
+    pair : Pair
+        The pair that was answered.
+    chain : tuple of (Pair, Answer)
+        The earlier answers that, taken together, imply the opposite.
+    """
+
+    def __init__(self, pair: Pair, answer: Answer, chain: Sequence[tuple[Pair, Answer]]) -> None:
+        self.pair, self.answer, self.chain = pair, answer, tuple(chain)
+        steps = ", ".join(f"{i} and {j} are {known.name.lower()}" for (i, j), known in self.chain)
+        super().__init__(
+            f"Answer {answer.name} for pair ({pair.i}, {pair.j}) contradicts earlier answers: {steps}. "
+            "Revise one of them, or answer otherwise."
+        )
+
+
+class InfeasibleConstraintsError(CobrasError, ValueError):
+    """No assignment to clusters was found that satisfies all constraints."""
+
+
+class SessionFileError(CobrasError, OSError):
+    """A session file cannot be opened: foreign, damaged, newer than this version, or in use."""
+
+
+class DataChangedError(CobrasError, ValueError):
+    """A session is opened on other data, or with other parameters, than it was made with."""
+
+
+class StopAsking(Exception):  # noqa: N818 - not an error, like StopIteration
+    """An oracle raises it to end a run: nobody is left who could answer, and what was answered stays."""

@@ -1,0 +1,194 @@
+"""The clustering a person would get: super-instances grouped into clusters, frozen, sharing their arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray, IndexArray, LabelArray
+
+AT_ONCE = 2**16  # instances that are labelled in one go: few are faster so, many take too much memory
+
+
+class NodeRandom:
+    """Uniform random numbers of a node of the split tree: a hash of the seed and the path, read as a stream.
+
+    Made in 4 us, where a `SeedSequence` and its generator take 45 us: a fifth of what a small split takes.
+
+    Examples
+    --------
+    >>> a, b = NodeRandom(0, (2, 1)), NodeRandom(0, (2, 1))
+    >>> bool((a.random((2, 3)) == b.random((2, 3))).all()), bool((a.random(2) == b.random(3)[:2]).all())
+    (True, True)
+    """
+
+    def __init__(self, seed: int, path: tuple[int, ...]) -> None:
+        self._key = f"{seed}:{path}"
+        self._n_drawn = 0
+
+    def random(self, size: int | tuple[int, ...]) -> FloatArray:
+        """Numbers from 0 to 1, exclusive; every call draws new ones."""
+        n = math.prod(size) if isinstance(size, tuple) else size
+        stream = hashlib.shake_128(f"{self._key}:{self._n_drawn}".encode()).digest(8 * n)
+        self._n_drawn += 1
+        return ((np.frombuffer(stream, "<u8") >> 11) * 2.0**-53).reshape(size)
+
+
+class Members(Protocol):
+    """Instances of a large super-instance, which are found when they are needed.
+
+    Attributes
+    ----------
+    first : int
+        The lowest one.
+    """
+
+    first: int
+
+    def __len__(self) -> int: ...
+
+    def found(self) -> IndexArray:
+        """All of them, ascending."""
+
+
+@runtime_checkable
+class RemoteMembers(Members, Protocol):
+    """Instances that lie on other machines, which find the labels of a whole clustering at once."""
+
+    def labels(self, partition: Partition) -> LabelArray:
+        """The cluster number of every instance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SuperInstance:
+    """A local region assumed to belong to one cluster.
+
+    Attributes
+    ----------
+    holding : array of int, or Members
+        Its instances, or what finds them; use `members`.
+    representative : int
+        Its medoid, a training instance: the one shown in questions.
+    centroid : array
+        The mean of its members.
+    n_train : int
+        How many of its members may be shown.
+    path : tuple of int
+        Its place in the split tree, (k, child, k, child, ...): the source of its random numbers.
+    """
+
+    holding: IndexArray | Members
+    representative: int
+    centroid: FloatArray
+    n_train: int
+    seed: int = 0
+    path: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.holding)
+
+    @property
+    def members(self) -> IndexArray:
+        """All its instances, training and test, ascending."""
+        return self.holding if isinstance(self.holding, np.ndarray) else self.holding.found()
+
+    @property
+    def first(self) -> int:
+        """The lowest of its instances."""
+        return int(self.holding[0]) if isinstance(self.holding, np.ndarray) else self.holding.first
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """What a promise names it by: its representative and its size, in which it differs from its ancestors."""
+        return self.representative, len(self)
+
+    def random(self, *purpose: int) -> NodeRandom:
+        """Random numbers that belong to this node alone, so that replay does not depend on the order of calls."""
+        return NodeRandom(self.seed, self.path + purpose)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cluster:
+    """Super-instances that belong together; the first one speaks for the cluster."""
+
+    super_instances: tuple[SuperInstance, ...]
+
+    def __len__(self) -> int:
+        return sum(len(s) for s in self.super_instances)
+
+    @property
+    def representatives(self) -> tuple[int, ...]:
+        """The medoids of its super-instances."""
+        return tuple(s.representative for s in self.super_instances)
+
+    @property
+    def members(self) -> IndexArray:
+        """All its instances, ascending."""
+        return np.sort(np.concatenate([s.members for s in self.super_instances]))
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A clustering of all instances.
+
+    Clusters are numbered by their first instance, so that equal clusterings have equal labels.
+
+    Examples
+    --------
+    >>> a = SuperInstance(np.array([2, 3]), 2, np.zeros(1), 2)
+    >>> b = SuperInstance(np.array([0, 1]), 0, np.ones(1), 2)
+    >>> Partition(((a,), (b,))).labels
+    array([0, 0, 1, 1], dtype=int32)
+    """
+
+    groups: tuple[tuple[SuperInstance, ...], ...]
+
+    @staticmethod
+    def of(groups: Iterable[tuple[SuperInstance, ...]]) -> Partition:
+        """A partition into these groups; empty ones are dropped."""
+        return Partition(tuple(filter(None, groups)))
+
+    @cached_property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters, in the order of their labels."""
+        clusters = [Cluster(group) for group in self.groups]
+        return tuple(sorted(clusters, key=lambda c: min(s.first for s in c.super_instances)))
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return len(self.groups)
+
+    def cluster(self, number: int) -> Cluster:
+        """One of them by its number, as a user gives it."""
+        if not isinstance(number, (int, np.integer)):
+            raise InvalidDataError(f"A cluster is given by its number, not by {number!r}.")
+        if not 0 <= number < self.n_clusters:
+            raise InvalidDataError(
+                f"There is no cluster {number}; there are {self.n_clusters}, counted from 0."
+            )
+        return self.clusters[number]
+
+    @property
+    def labels(self) -> LabelArray:
+        """The cluster number of every instance; computed anew at each call, O(n)."""
+        parts = [(s, number) for number, c in enumerate(self.clusters) for s in c.super_instances]
+        for s, _ in parts:
+            if not isinstance(s.holding, np.ndarray) and isinstance(s.holding, RemoteMembers):
+                return s.holding.labels(self)
+        sizes = [len(s) for s, _ in parts]
+        labels = np.empty(sum(sizes), dtype=np.int32)
+        if len(labels) > AT_ONCE:
+            for s, number in parts:
+                labels[s.members] = number
+        else:
+            members = np.concatenate([s.members for s, _ in parts])
+            labels[members] = np.repeat([number for _, number in parts], sizes)
+        return labels

@@ -1,0 +1,177 @@
+"""When am I done? Three honest numbers, the answers that do not hold, and a hint with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.types import Answer, BoolArray, IndexArray, LabelArray, Record
+
+WINDOW = 20  # answers over which stability is judged
+STABLE = 0.99  # share of instances that must have kept their cluster before a stop is suggested
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a session has come.
+
+    Attributes
+    ----------
+    n_answers, n_clusters : int
+    stable_share : float or None
+        Share of the instances whose cluster did not change in the last 20 answers; None before that.
+    unsatisfied : tuple of Record
+        Answers that the current clustering does not satisfy: a super-instance follows its representative.
+    n_set_aside : int
+        Pairs answered with unsure.
+    may_stop : bool
+        Whether further answers are likely to change little.
+    reason : str
+        Why one may stop; empty otherwise.
+    """
+
+    n_answers: int
+    n_clusters: int
+    stable_share: float | None
+    unsatisfied: tuple[Record, ...]
+    n_set_aside: int
+    may_stop: bool
+    reason: str
+
+
+def stable_share(before: LabelArray, now: LabelArray) -> float:
+    """Share of instances that stayed in their cluster, when clusters are matched by overlap.
+
+    Examples
+    --------
+    >>> stable_share(np.array([0, 0, 1, 1], np.int32), np.array([1, 1, 1, 0], np.int32))
+    0.75
+    """
+    return kept_share(_counted(before, now, int(before.max()) + 1, int(now.max()) + 1))
+
+
+def overlap(before: Partition, now: Partition) -> IndexArray:
+    """How many items each cluster of `before` (rows) shares with each cluster of `now` (columns).
+
+    Two clusterings of one split tree are compared by their super-instances, not by their rows: one of the later
+    clustering lies in exactly one of the earlier, the one whose path begins its own. So the cost does not depend on
+    the size of the data. Clusterings without paths are compared by labels.
+    """
+    shared = np.zeros((before.n_clusters, now.n_clusters), np.int64)
+    homes = {s.path: c for c, cluster in enumerate(before.clusters) for s in cluster.super_instances}
+    if len(homes) == sum(map(len, before.groups)):
+        homeless = False
+        for c, cluster in enumerate(now.clusters):
+            for s in cluster.super_instances:
+                home = _home(homes, s)
+                homeless |= home is None
+                shared[home or 0, c] += len(s)
+        if not homeless:
+            return shared
+    return _counted(before.labels, now.labels, before.n_clusters, now.n_clusters)
+
+
+def _counted(before: LabelArray, now: LabelArray, n_before: int, n_now: int) -> IndexArray:
+    counts = np.bincount(before.astype(np.int64) * n_now + now, minlength=n_before * n_now)
+    return counts.reshape(n_before, n_now)
+
+
+def _home(homes: dict[tuple[int, ...], int], s: SuperInstance) -> int | None:
+    path = s.path
+    for length in range(len(path), -1, -1):
+        if path[:length] in homes:
+            return homes[path[:length]]
+    return None
+
+
+def kept_share(shared: IndexArray) -> float:
+    """Share of the items that stayed in their cluster, when clusters are matched by overlap."""
+    from scipy.optimize import linear_sum_assignment  # not before it is needed: its import takes a while
+
+    return float(shared[linear_sum_assignment(shared, maximize=True)].sum() / shared.sum())
+
+
+class Homes:
+    """Finds the clusters of a few instances without those of all others.
+
+    Examples
+    --------
+    >>> a = SuperInstance(np.array([0, 3]), 0, np.zeros(1), 2)
+    >>> b = SuperInstance(np.array([1, 2]), 1, np.ones(1), 2)
+    >>> Homes().of(Partition(((a,), (b,))), [3, 1])
+    {3: 0, 1: 1}
+    """
+
+    def __init__(self) -> None:
+        self._homes: dict[int, SuperInstance] = {}
+
+    def of(self, partition: Partition, rows: Iterable[int]) -> dict[int, int]:
+        """The cluster number of each; a super-instance is searched only for those whose home is no longer there."""
+        numbers = {id(s): k for k, c in enumerate(partition.clusters) for s in c.super_instances}
+        everywhere = sorted((s for group in partition.groups for s in group), key=len)
+        rows = list(rows)
+        lost = {row for row in rows if id(self._homes.get(row)) not in numbers}
+        self._homes.update({s.representative: s for s in everywhere if s.representative in lost})
+        lost -= {s.representative for s in everywhere}
+        # First where a row is likely: a super-instance was split, or its parts were put together again.
+        for s, anyone in [*((s, False) for s in everywhere), *((s, True) for s in everywhere)]:
+            candidates = np.array([row for row in sorted(lost) if anyone or self._is_related(s, row)])
+            if len(candidates):
+                found = candidates[among(s.members, candidates)].tolist()
+                self._homes.update(dict.fromkeys(found, s))
+                lost -= set(found)
+        return {row: numbers[id(self._homes[row])] for row in rows}
+
+    def _is_related(self, s: SuperInstance, row: int) -> bool:
+        """Whether one of two super-instances, the home that a row had and another one, comes from the other."""
+        home = self._homes.get(row)
+        return home is None or all(a == b for a, b in zip(home.path, s.path, strict=False))
+
+
+def among(members: IndexArray, rows: IndexArray) -> BoolArray:
+    """Which rows are members; these are ascending.
+
+    Examples
+    --------
+    >>> among(np.array([2, 3, 7]), np.array([0, 3, 9])).tolist()
+    [False, True, False]
+    """
+    rows = rows.astype(members.dtype)  # else all members would be converted
+    found: BoolArray = members[np.minimum(np.searchsorted(members, rows), len(members) - 1)] == rows
+    return found
+
+
+def measure(
+    history: tuple[Record, ...],
+    clusters: Mapping[int, int],
+    now: Partition,
+    before: Partition | None,
+    n_set_aside: int,
+    exhausted: bool,
+) -> Progress:
+    """Progress from the answers, the clusters of their rows, the clustering now and that of 20 answers ago."""
+    share = None if before is None else kept_share(overlap(before, now))
+    unsatisfied = tuple(r for r in history if not satisfied(r, clusters))
+    reason = ""
+    if exhausted:
+        reason = "Nothing is left worth asking."
+    elif share is not None and share >= STABLE and not unsatisfied:
+        reason = f"{100 * share:.4g} % of the items kept their cluster over the last {WINDOW} answers."
+    return Progress(
+        n_answers=sum(r.kind == "answer" for r in history),
+        n_clusters=now.n_clusters,
+        stable_share=share,
+        unsatisfied=unsatisfied,
+        n_set_aside=n_set_aside,
+        may_stop=bool(reason),
+        reason=reason,
+    )
+
+
+def satisfied(record: Record, clusters: Mapping[int, int] | LabelArray) -> bool:
+    """Whether a clustering, by the clusters of its rows, agrees with an answer; with unsure it always does."""
+    together = bool(clusters[record.pair.i] == clusters[record.pair.j])
+    return record.answer is Answer.UNSURE or together == bool(record.answer)

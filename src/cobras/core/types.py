@@ -1,0 +1,125 @@
+"""The words every other module speaks: pairs, answers, events and array aliases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
+IndexArray: TypeAlias = npt.NDArray[np.integer[Any]]
+LabelArray: TypeAlias = npt.NDArray[np.int32]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Answer(IntEnum):
+    """What a person says about a pair.
+
+    Examples
+    --------
+    >>> Answer.of(True), Answer.of(None), Answer.of("different")
+    (<Answer.SAME: 1>, <Answer.UNSURE: -1>, <Answer.DIFFERENT: 0>)
+    """
+
+    UNSURE = -1
+    DIFFERENT = 0
+    SAME = 1
+
+    @classmethod
+    def of(cls, value: object) -> Answer:
+        """Read an answer given as `Answer`, bool, None (unsure), its name or its number (1, 0, -1)."""
+        if isinstance(value, cls):
+            return value
+        if value is None:
+            return cls.UNSURE
+        if isinstance(value, str) and value.upper() in cls.__members__:
+            return cls[value.upper()]
+        if isinstance(value, (bool, int, np.bool_, np.integer)) and int(value) in (-1, 0, 1):
+            return cls(int(value))
+        raise ValueError(
+            "An answer must be Answer.SAME, DIFFERENT or UNSURE, its name or its number, or True, False or None, "
+            f"not {value!r}."
+        )
+
+
+class Pair(NamedTuple):
+    """Two instances shown together, by row number.
+
+    Examples
+    --------
+    >>> pair = Pair(90, 4)
+    >>> pair.i, pair.j, pair.ordered
+    (90, 4, Pair(i=4, j=90))
+    """
+
+    i: int
+    j: int
+
+    @property
+    def ordered(self) -> Pair:
+        """The same pair with the smaller row first."""
+        return self if self.i <= self.j else Pair(self.j, self.i)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a session's journal.
+
+    `kind` is answer, constraint, mark, name, undo, redo, revise or rebase; `body` holds plain JSON values.
+    """
+
+    kind: str
+    body: dict[str, Any] = field(default_factory=dict)
+    at: float = field(default_factory=time.time, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An answer or a volunteered constraint, as a person sees it in the history.
+
+    Attributes
+    ----------
+    index : int
+        Its place in the history, which `Session.revise` takes.
+    kind : {"answer", "constraint"}
+    pair, answer
+        What was said about which pair.
+    at : float
+        When, in seconds since 1970.
+    in_force : bool
+        False when it contradicts an answer that was revised, or one to a second question about the same; it is
+        kept, but has no effect.
+    """
+
+    index: int
+    kind: str
+    pair: Pair
+    answer: Answer
+    at: float
+    in_force: bool = True
+
+
+def columns(records: Sequence[Record], ids: Sequence[Any] | None = None) -> dict[str, list[Any]]:
+    """The records as a table; with the names of the rows where these are given.
+
+    Examples
+    --------
+    >>> columns([Record(0, "answer", Pair(0, 2), Answer.SAME, 1.5)], ids="abc")["j"]
+    ['c']
+    """
+    return {
+        "i": [r.pair.i if ids is None else ids[r.pair.i] for r in records],
+        "j": [r.pair.j if ids is None else ids[r.pair.j] for r in records],
+        "answer": [r.answer.name.lower() for r in records],
+        "kind": [r.kind for r in records],
+        "in_force": [r.in_force for r in records],
+        "at": [r.at for r in records],
+    }
+
+
+Oracle: TypeAlias = Callable[[int, int], "Answer | bool | None"]

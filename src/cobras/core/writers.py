@@ -1,0 +1,150 @@
+"""Tables to files: the suffix says the format, and a file is either the old one or the whole new one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cobras.core.exceptions import InvalidDataError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import polars as pl
+
+WRITABLE = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
+IN_BATCHES = (".csv", ".tsv", ".parquet", ".jsonl")
+
+
+def write_table(
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]], path: str | os.PathLike[str]
+) -> Path:
+    """Write columns of equal length as CSV, TSV, Parquet, JSON or JSON Lines.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        The columns by name, in the order they are written.
+    path : path
+        Where to write; the suffix chooses the format. An existing file is replaced at once, or not at all.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = write_table({"id": ["a", "b"], "cluster": [0, 1]}, folder + "/labels.csv")
+    ...     print(file.read_text())
+    id,cluster
+    a,0
+    b,1
+    <BLANKLINE>
+    """
+    import polars as pl
+
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise InvalidDataError(
+            f"The columns of a table must be equally long, but these have {sorted(lengths)} values."
+        )
+    return write_frame(pl.DataFrame({name: list(values) for name, values in columns.items()}), path)
+
+
+def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write a data frame by suffix, atomically; see `write_table`."""
+    return _replace(Path(path), _writer(frame, Path(path)))
+
+
+def write_batches(batches: Iterable[pl.DataFrame], path: str | os.PathLike[str]) -> Path:
+    """Write one data frame after another into one file, atomically: CSV, TSV, Parquet or JSON Lines, by suffix."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in IN_BATCHES:
+        raise InvalidDataError(
+            f"Cannot write {target.name}: the suffix for so many rows must be one of {', '.join(IN_BATCHES)}, "
+            f"not {suffix or 'none'!r}."
+        )
+    return _replace(target, partial(_write_parts if suffix == ".parquet" else _append, batches, suffix))
+
+
+def _append(batches: Iterable[pl.DataFrame], suffix: str, file: str) -> None:
+    with Path(file).open("wb") as stream:
+        for number, batch in enumerate(batches):
+            if suffix == ".jsonl":
+                batch.write_ndjson(stream)
+            else:
+                batch.write_csv(
+                    stream, separator="\t" if suffix == ".tsv" else ",", include_header=number == 0
+                )
+
+
+def _write_parts(batches: Iterable[pl.DataFrame], _: str, file: str) -> None:
+    """Parquet is written as a whole: first in parts, which are then streamed into one file."""
+    import polars as pl
+
+    with tempfile.TemporaryDirectory(dir=Path(file).parent, prefix=".cobras-") as folder:
+        for number, batch in enumerate(batches):
+            batch.write_parquet(Path(folder, f"{number:09d}.parquet"), compression="zstd")
+        pl.scan_parquet(Path(folder, "*.parquet")).sink_parquet(file, compression="zstd")
+
+
+def _replace(target: Path, write: Callable[[str], object]) -> Path:
+    """Write a file, and put it in the place of the old one once it is whole."""
+    import polars as pl
+
+    if target.is_dir():
+        raise InvalidDataError(f"{target} is a folder; give the name of a file to write.")
+    try:
+        # mkstemp makes a private file (0600); below it gets the permissions of any new file.
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise InvalidDataError(f"Cannot write {target}: {error.strerror or error}.") from error
+    try:
+        os.close(descriptor)
+        Path(temporary).chmod(_mode(target))
+        write(temporary)
+        Path(temporary).replace(target)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise InvalidDataError(f"Cannot write {target}: {reason}.") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return target
+
+
+def _writer(frame: pl.DataFrame, target: Path) -> Callable[[str], object]:
+    suffix = target.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+        if nested:
+            raise InvalidDataError(
+                f"Column {nested[0]!r} holds lists, which {suffix} cannot hold; "
+                "write .parquet or .json instead."
+            )
+        return lambda file: frame.write_csv(file, separator="\t" if suffix == ".tsv" else ",")
+    if suffix == ".parquet":
+        return lambda file: frame.write_parquet(file, compression="zstd")
+    if suffix == ".json":
+        return lambda file: frame.write_json(file)
+    if suffix == ".jsonl":
+        return lambda file: frame.write_ndjson(file)
+    raise InvalidDataError(
+        f"Cannot write {target.name}: the suffix must be one of {', '.join(WRITABLE)}, "
+        f"not {suffix or 'none'!r}."
+    )
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file to be replaced, or those of any new file."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,1 @@
+"""Images, texts, time series and vectors."""

@@ -1,0 +1,234 @@
+"""Files of time series: `.ts`, the UCR archive, arrays, and tables with a row for each series or each moment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray, IndexArray
+from cobras.data.items.seriesfiles import SeriesData, guess_layout, padded, read_ts, read_ucr
+from cobras.data.tables.columns import listed
+from cobras.data.tables.files import read_table
+
+Layout: TypeAlias = Literal["ts", "ucr", "wide", "long"]
+
+SERIES_NAMES = (
+    "series",
+    "series_id",
+    "id",
+    "case",
+    "case_id",
+    "item",
+    "item_id",
+    "unit",
+    "unique_id",
+    "name",
+)
+TIME_NAMES = ("time", "t", "timestamp", "datetime", "date", "ds", "step", "timepoint", "moment")
+
+
+def read_series(
+    path: str | os.PathLike[str],
+    *,
+    layout: Layout | None = None,
+    id: str | None = None,
+    time: str | None = None,
+    label: str | None = None,
+    drop: Sequence[str] = (),
+) -> SeriesData:
+    r"""Read time series, of one or more channels and of equal or different lengths.
+
+    Parameters
+    ----------
+    path : path
+        A `.ts` file; a text file of the UCR archive, with a class and then the values on each line; or a table.
+    layout : {"ts", "ucr", "wide", "long"}, optional
+        "wide" is a table with a row for each series, "long" one with a row for each moment. Guessed if left out.
+    id : str, optional
+        The column that names the series; in a long table also the one that tells them apart.
+    time : str, optional
+        The column by which the rows of a long table are sorted.
+    label : str, optional
+        A column with known classes.
+    drop : sequence of str
+        Columns that hold no values of the series.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "beats.csv")
+    ...     _ = file.write_text("id,time,volt\na,0,1.5\na,1,2.5\nb,1,4.0\nb,0,3.0\nb,2,5.0\n")
+    ...     beats = read_series(file)
+    >>> beats.ids.tolist(), beats.lengths.tolist(), beats.show(1).tolist()
+    (['a', 'b'], [2, 3], [[3.0, 4.0, 5.0]])
+    """
+    file = Path(path)
+    if layout not in (None, "ts", "ucr", "wide", "long"):
+        raise InvalidDataError(f"layout must be one of ts, ucr, wide, long, not {layout!r}.")
+    named = any(name is not None for name in (id, time, label))
+    if layout is None and (file.suffix.lower() == ".ts" or not named):
+        layout = guess_layout(file)
+    if layout in ("ts", "ucr"):
+        if named:
+            raise InvalidDataError(f"{file.name} has no columns with names, so none can be given by name.")
+        return read_ts(file) if layout == "ts" else read_ucr(file)
+    frame, notes = read_table(file)
+    return series_of_table(
+        file.name, frame, layout=layout, id=id, time=time, label=label, drop=drop, notes=notes
+    )
+
+
+def series_of_table(
+    source: str,
+    frame: pl.DataFrame,
+    *,
+    layout: Layout | None = None,
+    id: str | None = None,
+    time: str | None = None,
+    label: str | None = None,
+    drop: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> SeriesData:
+    """The series of a table with a row for each series or, where it has a time, for each moment."""
+    for name in (id, time, label, *drop):
+        if name is not None and name not in frame.columns:
+            raise InvalidDataError(
+                f"{source} has no column {name!r}; its columns are {listed(frame.columns, 20)}."
+            )
+    free = {name.strip().lower(): name for name in frame.columns if name not in (id, label, *drop)}
+    if layout != "wide":
+        time = time or next((free[name] for name in TIME_NAMES if name in free), None)
+        series = id or next(
+            (free[name] for name in SERIES_NAMES if name in free and free[name] != time), None
+        )
+        if series is None and time is not None:
+            series = _telling(frame, [name for name in free.values() if name != time], time)
+        if series is not None and time is not None and (layout or frame[series].is_duplicated().any()):
+            return _long(source, frame, series, time, label, drop, notes)
+        if layout == "long":
+            raise InvalidDataError(
+                f"A long table needs a column that names the series and one of times; give them by id and time. "
+                f"{source} has the columns {listed(frame.columns, 20)}."
+            )
+    return _wide(source, frame, id or free.get("id"), label, drop, notes)
+
+
+def _telling(frame: pl.DataFrame, columns: Sequence[str], time: str) -> str | None:
+    """The one column of words that come back, but never twice at the same time."""
+    found = []
+    for name in columns:
+        column = frame[name].alias("series")
+        if column.dtype == pl.String and column.is_duplicated().any():
+            moments = pl.DataFrame([column, frame[time].alias("time")])
+            found += [name] * (not moments.is_duplicated().any())
+    return found[0] if len(found) == 1 else None
+
+
+def _wide(
+    source: str,
+    frame: pl.DataFrame,
+    id: str | None,
+    label: str | None,
+    drop: Sequence[str],
+    notes: Sequence[str],
+) -> SeriesData:
+    numbers = _value_columns(source, frame, (id, label, *drop))
+    begin, end = frame.columns.index(numbers[0]), frame.columns.index(numbers[-1])
+    # A column without any value, between others, is a moment that no series knows.
+    empty = [name for name in frame.columns[begin:end] if frame[name].null_count() == frame.height]
+    moments = [name for name in frame.columns if name in {*numbers, *empty} - {id, label, *drop}]
+    values = np.column_stack([_floats(frame[name]) for name in moments])
+    ids = np.arange(len(values)) if id is None else frame[id].to_numpy()
+    columns = f"the {len(moments)} columns {moments[0]!r} to {moments[-1]!r}"
+    note = f"Read {len(values)} series, a row each, of {columns}."
+    return padded(
+        source,
+        [row[None] for row in values],
+        ids=ids,
+        labels=None if label is None else frame[label].to_numpy(),
+        frame=frame,
+        notes=[*notes, f"{note} (--kind table for plain numbers)"],
+        recipe={"layout": "wide", "id": id, "label": label, "drop": list(drop)},
+    )
+
+
+def _long(
+    source: str,
+    frame: pl.DataFrame,
+    id: str,
+    time: str,
+    label: str | None,
+    drop: Sequence[str],
+    notes: Sequence[str],
+) -> SeriesData:
+    for name in (id, time):
+        if frame[name].null_count():
+            raise InvalidDataError(f"Column {name!r} of {source} has empty cells; each row needs its {name}.")
+    channels = _value_columns(source, frame, (id, time, label, *drop))
+    ranks, first, inverse = np.unique(
+        frame[id].rank("dense").to_numpy(), return_index=True, return_inverse=True
+    )
+    place = np.empty(len(ranks), np.intp)
+    place[np.argsort(first)] = np.arange(len(ranks))  # series in the order in which the file begins them
+    moment = frame[time].rank("dense").to_numpy()
+    order = np.lexsort((moment, place[inverse]))
+    which, when = place[inverse][order], moment[order]
+    twice = np.flatnonzero((np.diff(which) == 0) & (np.diff(when) == 0))
+    if len(twice):
+        row = frame.row(int(order[twice[0]]), named=True)
+        raise InvalidDataError(f"Series {row[id]!r} of {source} has two values at {time} {row[time]}.")
+    rows = np.column_stack([_floats(frame[name]) for name in channels])[order]
+    starts = np.flatnonzero(np.diff(which, prepend=-1))
+    begin = np.sort(first)
+    about = [
+        name
+        for name in frame.columns
+        if name not in (time, *channels) and _is_constant(frame[name].to_numpy()[order], starts)
+    ]
+    if label is not None and label not in about:
+        raise InvalidDataError(f"Column {label!r} of {source} changes within a series; a class must not.")
+    table = pl.DataFrame([frame[name][begin.tolist()] for name in about])
+    return padded(
+        source,
+        [part.T for part in np.split(rows, starts[1:])],
+        ids=table[id].to_numpy(),
+        labels=None if label is None else table[label].to_numpy(),
+        frame=table,
+        notes=[
+            *notes,
+            f"Read {len(starts)} series, a row for each moment: told apart by {id!r}, sorted by {time!r}, with the "
+            f"values of {listed(channels)}; moments count as evenly spaced. (--kind table for plain rows)",
+        ],
+        recipe={"layout": "long", "id": id, "time": time, "label": label, "drop": list(drop)},
+        channels=tuple(channels),
+    )
+
+
+def _value_columns(source: str, frame: pl.DataFrame, others: Sequence[str | None]) -> list[str]:
+    found = [name for name, dtype in frame.schema.items() if dtype.is_numeric() and name not in others]
+    if not found:
+        raise InvalidDataError(
+            f"{source} has no column of numbers for the values; its columns are {listed(frame.columns, 20)}."
+        )
+    return found
+
+
+def _floats(column: pl.Series) -> FloatArray:
+    found: FloatArray = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    if np.isinf(found).any():
+        raise InvalidDataError(f"Column {column.name!r} holds infinity; leave it out.")
+    return found
+
+
+def _is_constant(column: npt.NDArray[Any], starts: IndexArray) -> bool:
+    """Whether a column keeps its value within every series; `starts` tells where they begin."""
+    same = column[1:] == column[:-1]
+    return bool(np.delete(same, starts[1:] - 1).all())

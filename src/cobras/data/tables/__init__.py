@@ -1,0 +1,1 @@
+"""Tables: files in many formats, and what their columns are."""

@@ -1,0 +1,117 @@
+"""Delimited text larger than memory: it becomes Parquet in the user's cache, batch by batch.
+
+A column gets the type that holds what each of its batches is found to be, by the rules for files that fit; so
+everything is read twice. The Parquet files stay, under a name made of the file's path, size and time: the next
+start is fast. One thing is unlike: whole numbers beyond 64 bits make a column text, fractions or not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.threads import on_all_cores
+from cobras.data.cache import cache_folder
+from cobras.data.tables.csv import (
+    Layout,
+    check_widths,
+    plain_layout,
+    typed_column,
+    without_empty,
+    without_missing,
+)
+
+BATCH = 1 << 20  # cells that are looked at together
+
+
+def converted(path: Path) -> list[Path] | None:
+    """The Parquet files with the rows of a delimited file; None where polars finds none, or not in UTF-8."""
+    found = plain_layout(path)
+    if found is None:
+        return None
+    folder = _folder(path)
+    if not folder.is_dir():
+        try:
+            _convert(path, found[0], folder)
+        except pl.exceptions.PolarsError:
+            return None  # the usual reader says what is wrong with it
+        except OSError as error:
+            raise InvalidDataError(
+                f"{path.name} is too large to load, and cannot be kept as Parquet in {folder.parent}: "
+                f"{error.strerror or error}. Make room there, or name another folder in XDG_CACHE_HOME."
+            ) from error
+    return sorted(folder.glob("*.parquet")) or None
+
+
+def _folder(path: Path) -> Path:
+    stat = path.stat()
+    name = hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:16]
+    return cache_folder() / "tables" / f"{name}-{stat.st_size}-{stat.st_mtime_ns}"
+
+
+def _convert(path: Path, layout: Layout, folder: Path) -> None:
+    """Write all rows, then give the folder its name; what an earlier state of the file became is removed."""
+    types, has_gaps = _types(path, layout)
+    if has_gaps:
+        check_widths(path, layout)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+        for number, batch in enumerate(_batches(path, layout)):
+            whole = [_as(column, dtype, layout) for column, dtype in zip(batch, types, strict=True)]
+            pl.DataFrame(whole).write_parquet(Path(unfinished, f"{number:06}.parquet"))
+        for old in folder.parent.glob(f"{folder.name.partition('-')[0]}-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        ready = Path(unfinished, "ready")
+        ready.mkdir()
+        for file in Path(unfinished).glob("*.parquet"):
+            file.rename(ready / file.name)
+        with contextlib.suppress(OSError):  # another process was faster
+            ready.rename(folder)
+
+
+def _batches(path: Path, layout: Layout) -> Iterator[list[pl.Series]]:
+    """All cells as text, some rows at a time; an empty cell is null."""
+    width = len(layout.names)
+    rows = pl.scan_csv(
+        path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False, glob=False
+    )
+    for batch in rows.collect_batches(chunk_size=max(1, BATCH // width)):
+        if batch.width != width:
+            raise pl.exceptions.ShapeError(f"rows of {batch.width} cells below a header of {width}")
+        yield [without_empty(cells, name) for name, cells in zip(layout.names, batch, strict=True)]
+
+
+def _types(path: Path, layout: Layout) -> tuple[list[type[pl.DataType]], bool]:
+    """The type of every column, and whether the last one has gaps, which may hide a short row."""
+    found: list[set[type[pl.DataType]]] = [set() for _ in layout.names]
+    has_gaps = False
+    for batch in _batches(path, layout):
+        has_gaps = has_gaps or batch[-1].null_count() > 0
+        typed = on_all_cores(partial(typed_column, delimiter=layout.delimiter), batch)
+        for votes, (column, _), cells in zip(found, typed, batch, strict=True):
+            if column.dtype != pl.String or without_missing(cells.alias("cells")).count():
+                votes.add(column.dtype.base_type())
+    return [_common(votes) for votes in found], has_gaps
+
+
+def _common(votes: set[type[pl.DataType]]) -> type[pl.DataType]:
+    if len(votes) == 1:
+        return next(iter(votes))
+    return pl.Float64 if votes == {pl.Int64, pl.Float64} else pl.String
+
+
+def _as(cells: pl.Series, dtype: type[pl.DataType], layout: Layout) -> pl.Series:
+    if dtype == pl.String:
+        return cells
+    typed, _ = typed_column(cells, layout.delimiter)
+    return (
+        typed.cast(dtype) if typed.dtype != pl.String else pl.Series(cells.name, [None] * len(cells), dtype)
+    )

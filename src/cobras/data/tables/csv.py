@@ -1,0 +1,285 @@
+"""CSV and its relatives: the delimiter, the encoding, the header and the type of each column are found out.
+
+Polars reads the cells as text, which is fast. Where its result may hide a ragged row (the last column has
+empty cells) or it gives up on stray quotes, Python's own `csv` reads the file again and decides. Only then
+are columns turned into numbers, one by one, so that a code such as 007 stays text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.threads import on_all_cores
+from cobras.data.tables.decoding import NotTextError, decode
+
+DELIMITED = (".csv", ".tsv", ".txt", ".data")
+DELIMITERS = ",;\t|"
+LARGE = 16 << 20  # bytes from which on a file is not copied to be read
+N_TRIED = 100  # cells that can show a column to be one of words
+SAMPLE = 1 << 18  # bytes that tell the layout of a large file, and which columns are fractions
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+_CODE = r"^[+-]?0\d"
+_DECIMAL_COMMA = r"^[+-]?\d*,?\d+([eE][+-]?\d+)?$"
+
+
+def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Read a delimited text file, with notes on what was found out about it."""
+    try:
+        found = _read_large(path) if path.stat().st_size > LARGE else None
+        layout, cells = _read_exactly(path) if found is None else found
+    except csv.Error as error:
+        raise InvalidDataError(f"{path.name} cannot be read as a table: {error}.") from error
+    notes = ["Read as Latin-1, since the text is not UTF-8."] if layout.guessed else []
+    if layout.headless:
+        notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
+    popped = (cells.pop(0) for _ in range(len(cells)))  # so that no column is there twice for long
+    columns = on_all_cores(partial(typed_column, delimiter=layout.delimiter), popped)
+    if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
+        notes.append(f"Read decimal commas in {', '.join(commas)}.")
+    return pl.DataFrame([column for column, _ in columns]), tuple(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is laid out."""
+
+    delimiter: str
+    names: list[str]
+    headless: bool  # the first line is data already
+    guessed: bool = False  # the encoding is
+
+
+def typed_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
+    """A column of text as what it holds, and whether its numbers have decimal commas."""
+    name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
+    found = _typed(series) if series.dtype == pl.String else series
+    may_have_commas = found.dtype == pl.String and delimiter != ","
+    with_commas = _decimal_comma(series) if may_have_commas else None
+    return (found if with_commas is None else with_commas).alias(name), with_commas is not None
+
+
+def _layout(path: Path, text: str, guessed: bool = False) -> Layout:
+    delimiter = sniff_delimiter(text, "\t" if path.suffix.lower() == ".tsv" else ",")
+    header = next(_rows(text, delimiter), [])
+    headless = any(_is_fraction(cell) for cell in header)
+    return Layout(delimiter, _column_names(path, header, headless), headless, guessed)
+
+
+def _read_exactly(path: Path) -> tuple[Layout, list[pl.Series]]:
+    try:
+        text, guessed = decode(path.read_bytes())
+    except NotTextError:
+        raise InvalidDataError(f"{path.name} is not a text file, so it cannot be read as a table.") from None
+    text = text if "\n" in text else text.replace("\r", "\n")
+    layout = _layout(path, text, guessed)
+    return layout, _read_cells(path, text, layout.delimiter, layout.names, layout.headless)
+
+
+def plain_layout(path: Path) -> tuple[Layout, str] | None:
+    """The layout of a large file, from its first lines, and these; None where they are not plain UTF-8."""
+    with path.open("rb") as file:
+        head = file.read(SAMPLE)
+    lines, newline, _ = head.rpartition(b"\n")
+    try:
+        text = lines.decode()
+    except UnicodeDecodeError:
+        return None
+    if not newline or text.startswith("\ufeff") or "\0" in text or text[:1] in "\r\n":
+        return None
+    return _layout(path, text), text
+
+
+def _read_large(path: Path) -> tuple[Layout, list[pl.Series]] | None:
+    """A large file without a copy of its text: columns that begin as fractions are read as such at once.
+
+    None where the file is not plain UTF-8 or polars does not follow its rows; then it is read exactly.
+    """
+    if (found := plain_layout(path)) is None:
+        return None
+    layout, text = found
+    sample = _read_cells(path, text, layout.delimiter, layout.names, layout.headless)
+    is_fraction = [_typed(cells.alias("cells")).dtype == pl.Float64 for cells in sample]
+    dtypes = [pl.Float64 if fraction else pl.String for fraction in is_fraction]
+    read = partial(
+        pl.read_csv, path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False
+    )
+    try:
+        try:
+            frame, whole = read(schema_overrides=dtypes), True
+        except pl.exceptions.PolarsError:  # a word in a column of fractions, or worse
+            frame, whole = read(schema_overrides=dtypes, ignore_errors=True), False
+        if frame.width != len(dtypes):
+            return None
+        columns = frame.get_columns()
+        for k, column in enumerate(columns):
+            # What is null was empty or, if anything went wrong, no number; nothing may be lost.
+            if dtypes[k] == pl.Float64 and (
+                not np.isfinite(float(column.sum())) or (column.null_count() and not whole)
+            ):
+                columns[k] = read(columns=[k]).to_series()
+    except pl.exceptions.PolarsError:
+        return None
+    del frame
+    if columns[-1].null_count():
+        check_widths(path, layout)
+    named = zip(layout.names, columns, strict=True)
+    return layout, [c.alias(n) if c.dtype == pl.Float64 else without_empty(c, n) for n, c in named]
+
+
+def check_widths(path: Path, layout: Layout) -> None:
+    """Refuse rows of another width than the header's; polars fills up short ones."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file, delimiter=layout.delimiter)
+        for row in reader:
+            if row and len(row) != len(layout.names):
+                raise _ragged(path, reader.line_num, len(row), len(layout.names), layout.headless)
+
+
+def _ragged(path: Path, line: int, found: int, width: int, headless: bool) -> InvalidDataError:
+    return InvalidDataError(
+        f"Line {line} of {path.name} has {found} cells, "
+        f"but the {'first line' if headless else 'header'} has {width}."
+    )
+
+
+def sniff_delimiter(text: str, usual: str = ",") -> str:
+    r"""The delimiter that cuts the first lines into rows as wide as the header.
+
+    Examples
+    --------
+    >>> sniff_delimiter("a;b\n1,5;2,5\n"), sniff_delimiter("a\tb\n1\t2\n"), sniff_delimiter("a\n1\n")
+    (';', '\t', ',')
+    """
+
+    def fit(delimiter: str) -> tuple[bool, int, int, bool]:
+        try:
+            widths = [len(row) for row in islice(_rows(text[:100_000], delimiter), 20)]
+        except csv.Error:
+            widths = []
+        width = widths[0] if widths else 0
+        return width > 1, widths.count(width), width, delimiter == usual
+
+    return max(DELIMITERS, key=fit)
+
+
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    return (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+
+
+def _is_fraction(cell: str) -> bool:
+    """Whether a header's cell is surely data: 5.1 is, 2019 may well be the name of a column."""
+    return re.fullmatch(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*", cell) is not None
+
+
+def _column_names(path: Path, header: list[str], headless: bool) -> list[str]:
+    names = [("" if headless else cell.strip()) or f"column_{k}" for k, cell in enumerate(header, 1)]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InvalidDataError(
+            f"{path.name} has {names.count(twice[0])} columns called {twice[0]!r}; "
+            "give each column its own name."
+        )
+    return names
+
+
+def _read_cells(path: Path, text: str, delimiter: str, names: list[str], headless: bool) -> list[pl.Series]:
+    """All cells as text; an empty cell is null."""
+    try:
+        frame = pl.read_csv(
+            text.lstrip("\r\n").encode(), separator=delimiter, has_header=not headless, infer_schema=False
+        )
+        whole = frame.width == len(names) and frame.height > 0 and frame[:, -1].null_count() == 0
+    except pl.exceptions.PolarsError:
+        whole = False
+    if not whole:
+        frame = _read_slowly(path, text, delimiter, len(names), headless)
+    return [without_empty(cells, name) for name, cells in zip(names, frame, strict=True)]
+
+
+def without_empty(cells: pl.Series, name: str) -> pl.Series:
+    """Text under a name, with null in place of the empty word."""
+    cells = cells.alias("cells")  # polars takes names such as ^a$ for patterns
+    empty = cells == ""
+    return (cells.set(empty, None) if empty.any() else cells).alias(name)
+
+
+def _read_slowly(path: Path, text: str, delimiter: str, width: int, headless: bool) -> pl.DataFrame:
+    rows = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    for row in reader:
+        if row and len(row) != width:
+            raise _ragged(path, reader.line_num, len(row), width, headless)
+        if row:
+            rows.append(row)
+    columns = zip(*rows[not headless :], strict=True) if len(rows) > (not headless) else [()] * width
+    return pl.DataFrame([pl.Series(str(k), column, dtype=pl.String) for k, column in enumerate(columns)])
+
+
+def _typed(series: pl.Series) -> pl.Series:
+    """The column as Boolean, Int64 or Float64 where every value allows it, else as it is."""
+    if len(series) > N_TRIED:
+        first = series.drop_nulls().head(N_TRIED)
+        if (
+            len(first)
+            and _typed(first).dtype == pl.String
+            and without_missing(first).null_count() < len(first)
+        ):
+            return series  # a single word makes it a column of words
+    whole = series.cast(pl.Int64, strict=False)
+    if whole.null_count() == series.null_count() < len(series):
+        return series if _has_codes(series) else whole
+    numbers = series.cast(pl.Float64, strict=False)
+    if numbers.null_count() == series.null_count() and not numbers.is_nan().any():
+        return _number(series, numbers)
+    values = without_missing(series)
+    if values.null_count() == len(values):
+        return series
+    lower = values.str.to_lowercase()
+    if lower.drop_nulls().is_in(["true", "false"]).all():
+        return lower == "true"
+    numbers = values.cast(pl.Float64, strict=False)
+    return series if numbers.null_count() > values.null_count() else _number(values, numbers, series)
+
+
+def _has_codes(digits: pl.Series) -> bool:
+    """Whether any of a column's whole numbers begins with a needless 0."""
+    if (digits < "0").any():  # has a sign
+        return bool(digits.str.contains(_CODE).any())
+    return bool((digits.str.starts_with("0") & (digits.str.len_bytes() > 1)).any())
+
+
+def _number(values: pl.Series, numbers: pl.Series, series: pl.Series | None = None) -> pl.Series:
+    """Whole numbers as such; codes such as 007, and what no integer holds, as they are."""
+    as_it_is = values if series is None else series
+    if numbers.null_count() == len(numbers) or values.str.contains(_CODE).any():
+        return as_it_is
+    if values.str.contains(r"^[+-]?\d+$").all():
+        whole = values.cast(pl.Int64, strict=False)
+        return as_it_is if whole.null_count() > values.null_count() else whole
+    return numbers
+
+
+def _decimal_comma(series: pl.Series) -> pl.Series | None:
+    values = without_missing(series)
+    if not values.str.contains(_DECIMAL_COMMA).all():
+        return None
+    typed = _typed(values.str.replace(",", ".", literal=True))
+    return None if typed.dtype == pl.String else typed
+
+
+def without_missing(series: pl.Series) -> pl.Series:
+    """Words, with null in place of those that say that something is missing."""
+    values = series.str.strip_chars()
+    return values.set(values.str.to_lowercase().is_in(MISSING).fill_null(True), None)

@@ -1,0 +1,313 @@
+"""Tables larger than memory: NumPy arrays, Parquet and delimited text, read batch by batch.
+
+The features are written into a mapped file that vanishes with the program; a card reads its own row. What kind of
+column each one is, its words and its median come from a sample of rows. The ranges, and whether there are gaps,
+come from all rows: the extremes, and a gap where there is one, are added to the sample, and dates written as text
+are looked through once more.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from polars import selectors
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import FloatArray
+from cobras.data.cache import cache_folder
+from cobras.data.dataset import Card, Dataset, Row
+from cobras.data.guess import Choices
+from cobras.data.tables.columns import fit_columns, listed, n_missing, naming_columns, say_columns
+from cobras.data.tables.convert import converted
+from cobras.data.tables.csv import DELIMITED
+from cobras.data.tables.dates import as_seconds
+from cobras.data.tables.encoding import cells, encode_into, encoded_names
+from cobras.data.tables.parquet import scan_parts
+from cobras.data.tables.sheets import memory, read_npy
+
+BATCH = 1 << 25  # bytes of a batch, about
+N_SAMPLED = 50_000  # rows that tell the kind of each column
+
+
+def limit() -> int:
+    """The bytes from which on a table is not loaded: `COBRAS_MEMORY`, or a quarter of this machine's memory."""
+    given = os.environ.get("COBRAS_MEMORY", "")
+    if given and not given.isdecimal():
+        raise InvalidDataError(f"COBRAS_MEMORY must be a number of bytes, such as 2000000000, not {given!r}.")
+    return int(given) if given else memory() // 4
+
+
+class LargeTable(ABC):
+    """Rows that stay in their file.
+
+    Attributes
+    ----------
+    source : str
+        What the file is called.
+    head : polars.DataFrame
+        The columns and their types, without rows.
+    height : int
+    """
+
+    def __init__(self, source: str, head: pl.DataFrame, height: int) -> None:
+        self.source, self.head, self.height = source, head, height
+
+    @abstractmethod
+    def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Some rows, read now; all columns, or those."""
+
+    @property
+    def n_bytes(self) -> int:
+        """What all rows would take in memory, about."""
+        return 8 * self.height * max(1, self.head.width)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
+        """All rows, in pieces that begin at these rows."""
+        some = self.read(0, 1_000, columns)  # texts are longer than numbers
+        row = max(8, 8 * some.width, int(some.estimated_size()) // max(1, some.height))
+        size = max(1_024, BATCH // row)
+        for start in range(0, self.height, size):
+            yield start, self.read(start, min(size, self.height - start), columns)
+
+    def row(self, i: int) -> dict[str, Any]:
+        """One row, by column."""
+        return self.read(i, 1).row(0, named=True)
+
+    def codes(self, column: str) -> tuple[npt.NDArray[np.int32], int]:
+        """A column of classes as numbers from 0 on, and how many cells are empty."""
+        numbers: dict[str, int] = {}
+        found, n_gaps = np.empty(self.height, np.int32), 0
+        dtype = self.head.schema[column]
+        if dtype.is_nested() or dtype == pl.Binary:
+            raise InvalidDataError(f"Column {column!r} of {self.source} holds neither words nor numbers.")
+        for start, batch in self.batches([column]):
+            words = cells(batch, column)
+            n_gaps += n_missing(words)
+            words = words.cast(pl.String)
+            unique = words.unique(maintain_order=True).to_list()
+            for word in unique:
+                numbers.setdefault(word, len(numbers))
+            mine = pl.Series([numbers[word] for word in unique], dtype=pl.Int32)
+            placed = words.replace_strict(unique, mine, return_dtype=pl.Int32)
+            found[start : start + len(words)] = placed.to_numpy()
+        return found, n_gaps
+
+
+class MappedArray(LargeTable):
+    """The rows of an .npy file."""
+
+    def __init__(self, path: Path, array: npt.NDArray[Any]) -> None:
+        self._array = array
+        self._names = [f"column_{k}" for k in range(1, array.shape[1] + 1)]
+        super().__init__(path.name, self.read(0, 0), len(array))
+
+    def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Some rows, copied from the file."""
+        rows = np.asarray(self._array[start : start + n_rows])
+        rows = rows.astype(
+            np.float32 if rows.dtype == np.float16 else rows.dtype.newbyteorder("="), copy=False
+        )
+        wanted = set(self._names if columns is None else columns)
+        return pl.DataFrame(
+            {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(self._names) if name in wanted}
+        )
+
+
+class ParquetRows(LargeTable):
+    """The rows of one or more Parquet files; a column has the type that holds those of all files."""
+
+    def __init__(self, path: Path, files: Sequence[pl.LazyFrame]) -> None:
+        heights = [int(rows.select(pl.len()).collect().item()) for rows in files]
+        self._files, self._starts = files, [0, *accumulate(heights)]
+        try:
+            head = pl.concat([rows.head(0).collect() for rows in files], how="vertical_relaxed")
+        except pl.exceptions.PolarsError as error:
+            raise InvalidDataError(
+                f"The Parquet files of {path} have columns of different types; give those that belong together."
+            ) from error
+        super().__init__(path.name, head, self._starts[-1])
+
+    def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Some rows; what lies outside their files and row groups is not touched."""
+        chosen = selectors.by_name(self.head.columns if columns is None else columns)  # pl.col knows patterns
+        parts = [self.head.select(chosen)]
+        for rows, (first, last) in zip(self._files, pairwise(self._starts), strict=True):
+            begin, end = max(first, start), min(last, start + n_rows)
+            if begin < end:
+                parts.append(rows.select(chosen).slice(begin - first, end - begin).collect())
+        return pl.concat(parts, how="vertical_relaxed")
+
+
+def large_table(path: Path) -> LargeTable | None:
+    """A table that is not to be loaded; None where the path holds no such thing, or one that fits."""
+    table: LargeTable
+    if path.suffix.lower() == ".npy" and path.is_file() and path.stat().st_size > limit():
+        try:
+            array = read_npy(path)
+        except Exception:  # the usual reader says what is wrong with it
+            return None
+        if array.ndim != 2 or array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+            return None
+        table = MappedArray(path, array)
+    elif path.suffix.lower() in DELIMITED and path.is_file() and path.stat().st_size > limit():
+        files = converted(path)
+        return None if files is None else ParquetRows(path, [pl.scan_parquet(f, glob=False) for f in files])
+    elif (rows := scan_parts(path)) is not None:
+        table = ParquetRows(path, rows)
+    else:
+        return None
+    return table if table.n_bytes > limit() else None
+
+
+def read_large(table: LargeTable, choices: Choices, stored: Mapping[str, Any] | None) -> Dataset:
+    """The rows of a large table, with features in a mapped file."""
+    if choices.kind not in (None, "table") or choices.text or choices.image or choices.vectors:
+        raise InvalidDataError(
+            f"{table.source} is larger than COBRAS_MEMORY allows ({limit():,} bytes), so it can only be read as a "
+            "table; leave the other options out."
+        )
+    choices.check(table.source, table.head.columns)
+    hidden = [name for name in (choices.label, *choices.drop) if name is not None]
+    notes = [f"Read {table.height:,} rows x {table.head.width} columns piece by piece: too many to load."]
+    candidates = choices.open_columns(table.head.columns)
+    mapped((table.height, 1))  # before long passes: a damaged file may promise any number of rows
+    if stored is not None and "columns" in stored:
+        recipes = stored["columns"]
+    else:
+        spaced, telling, gaps = survey(table, candidates)
+        sample = pl.concat([spaced, telling])
+        naming = _naming(table, spaced, choices.id, candidates)
+        if naming:
+            notes.append(f"Left out {listed(naming)}: only names or counts the rows.")
+        recipes = fit_columns(table.source, sample, [n for n in candidates if n not in set(naming)], notes)
+        _widen_dates(table, [recipe for recipe in recipes if recipe.get("format")])
+        say_columns(sample, recipes, notes, gaps)
+    if not recipes:
+        raise InvalidDataError(
+            f"{table.source} has no column of numbers to cluster by; "
+            f"its columns are {listed(table.head.columns, 20)}."
+        )
+    X = mapped((table.height, len(encoded_names(recipes))))
+    used = [recipe["name"] for recipe in recipes]
+    try:
+        for start, batch in table.batches(used):
+            encode_into(X[start : start + batch.height], batch, recipes)
+    except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or [""])[0].rstrip(".")
+        raise InvalidDataError(
+            f"The columns of {table.source} cannot be read as before: {reason}."
+        ) from error
+    return Dataset(
+        X=X,
+        ids=np.arange(table.height, dtype=np.min_scalar_type(table.height)),
+        columns=tuple(encoded_names(recipes)),
+        frame=table.head,
+        labels=None,
+        card=LargeCards(table, hidden),
+        notes=tuple(notes),
+        recipe={**choices.recipe(), "kind": "table", "id": None, "hidden": hidden, "columns": recipes},
+        large=table,
+    )
+
+
+class LargeCards:
+    """The rows of a large table, read when they are shown."""
+
+    def __init__(self, table: LargeTable, hidden: Sequence[str]) -> None:
+        self._table, self._hidden = table, set(hidden)
+
+    def __call__(self, i: int) -> Card:
+        """Row i."""
+        return Row({name: value for name, value in self._table.row(i).items() if name not in self._hidden})
+
+
+def survey(table: LargeTable, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
+    """Evenly spaced rows; three rows made of the extremes and gaps of all rows; how many gaps each column has."""
+    every = 1 + table.height // N_SAMPLED
+    extremes: dict[str, pl.Series] = {}
+    taken, gaps = [], Counter[str]()
+    for start, batch in table.batches(columns):
+        spaced = batch.gather_every(every, (-start) % every)
+        taken.append(spaced.with_columns(selectors.string() + ""))  # copied: else it keeps all texts
+        for name in columns:
+            column = cells(batch, name)
+            gaps[name] += n_missing(column)
+            if _has_range(column.dtype):
+                _check_finite(table.source, name, column, start)
+                ends = _ends(column)
+                extremes[name] = _ends(pl.concat([extremes[name], ends])) if name in extremes else ends
+    spaced = pl.concat(taken, rechunk=True)
+    telling = []
+    for name in columns:
+        first = cells(spaced, name).head(1)
+        parts = [extremes.get(name, first.clear()), first.clear(min(1, gaps[name])), first, first, first]
+        telling.append(pl.concat(parts).head(3).alias(name))
+    return spaced, pl.DataFrame(telling), {name: n for name, n in gaps.items() if n}
+
+
+def _ends(column: pl.Series) -> pl.Series:
+    """The lowest and the highest cell; none where all are missing."""
+    known = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls()
+    places = [at for at in (known.arg_min(), known.arg_max()) if at is not None]
+    return known[places]
+
+
+def _naming(table: LargeTable, spaced: pl.DataFrame, id: str | None, columns: Sequence[str]) -> list[str]:
+    """The columns that name or count the rows; the names of a sample differ, and the last count is right."""
+    first, last = table.read(0, 1_000, columns), table.row(table.height - 1)
+    named, _ = naming_columns(spaced, id, columns)
+    _, counts = naming_columns(first, id, columns)
+    counts = [name for name in counts if last[name] == first[name][0] + table.height - 1]
+    return list(dict.fromkeys([*([] if id is None else [id]), *named, *counts]))
+
+
+def _widen_dates(table: LargeTable, recipes: Sequence[dict[str, Any]]) -> None:
+    """Let the ranges of dates written as text hold all rows: only as dates can they be compared."""
+    if not recipes:
+        return
+    for _, batch in table.batches([recipe["name"] for recipe in recipes]):
+        for recipe in recipes:
+            ends = _ends(as_seconds(cells(batch, recipe["name"]), recipe["format"]))
+            recipe["low"], recipe["high"] = min([recipe["low"], *ends]), max([recipe["high"], *ends])
+
+
+def _has_range(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
+
+
+def _check_finite(source: str, name: str, column: pl.Series, start: int) -> None:
+    if column.dtype.is_float() and column.is_infinite().any():
+        row = start + int(column.is_infinite().fill_null(False).arg_true()[0])
+        raise InvalidDataError(
+            f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
+            "correct the value or leave the column out."
+        )
+
+
+def mapped(shape: tuple[int, int]) -> FloatArray:
+    """An empty matrix of float32 in a file without a name, which vanishes with the program."""
+    folder, n_bytes = cache_folder(), 4 * shape[0] * shape[1]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if (free := shutil.disk_usage(folder).free) < n_bytes:
+            raise OSError(f"{free:,} are free")
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.truncate(n_bytes)
+            matrix: FloatArray = np.memmap(file, np.float32, mode="r+", shape=shape)
+    except OSError as error:
+        raise InvalidDataError(
+            f"The features take {n_bytes:,} bytes in {folder}, but {error.strerror or error}; "
+            "make room there, or name another folder in XDG_CACHE_HOME."
+        ) from error
+    return matrix

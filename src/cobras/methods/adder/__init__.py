@@ -1,0 +1,1 @@
+"""ADDER, our own method."""

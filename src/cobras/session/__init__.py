@@ -1,0 +1,1 @@
+"""A person, or an oracle, answers: journal, replay, undo, resume."""

@@ -1,0 +1,318 @@
+"""The journal of a session on disk: one SQLite file per session.
+
+An event is on the disk when `append` returns, so a killed program loses nothing that was acknowledged. The
+lock on the file is SQLite's own and dies with the process. SQLite does not notice a flipped bit inside a row,
+so each row carries a checksum, and events are numbered without gaps.
+
+Closing any descriptor of a file drops every POSIX lock that the process has on it. While a journal is open,
+no other code in the same program may open its file, not even to copy it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import struct
+import sys
+import threading
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, Self
+from weakref import WeakValueDictionary, finalize
+
+import numpy as np
+import numpy.typing as npt
+
+from cobras.core.exceptions import InvalidDataError, SessionFileError
+from cobras.core.types import Event
+
+APPLICATION_ID = 0x434F4252  # "COBR"
+# Statements that lead from each version of the tables to the next; a new file goes through all of them.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL, checksum INTEGER NOT NULL)",
+        "CREATE TABLE event (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, "
+        "body TEXT NOT NULL, checksum INTEGER NOT NULL)",
+    ),
+)
+_HEADER = struct.Struct(">16s44xi4xi28x")  # of every SQLite file: magic, user_version, application_id
+
+_opening = threading.Lock()
+_open_here: WeakValueDictionary[tuple[int, int], Journal] = WeakValueDictionary()
+
+
+class Journal:
+    """The events of one session and a few facts about it, in a file that only this object may use.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. It is created when it does not exist or is empty.
+
+    Raises
+    ------
+    SessionFileError
+        When the file is foreign, damaged, newer than this version, not writable, or open elsewhere.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Journal(Path(folder, "flowers.cobras")) as journal:
+    ...         journal.set_meta(seed=7)
+    ...         journal.append(Event("answer", {"i": 4, "j": 90, "answer": 1}))
+    ...     with Journal(Path(folder, "flowers.cobras")) as journal:
+    ...         journal.is_new, journal.get_meta("seed"), journal.events()[0].body
+    (False, 7, {'i': 4, 'j': 90, 'answer': 1})
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path).absolute()
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        with _opening, self._sentences():
+            self._refuse_foreign()
+            db = sqlite3.connect(self.path, timeout=0.2, isolation_level=None, check_same_thread=False)
+            try:
+                self._connection = db
+                self._prepare()
+                self._identity = _identity(self.path)
+            except BaseException:
+                db.close()
+                raise
+            _open_here[self._identity] = self
+            finalize(self, db.close)  # a dropped connection is part of a cycle and would keep the lock
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing has been written yet."""
+        return not self._rows("SELECT 1 FROM meta UNION ALL SELECT 1 FROM event LIMIT 1")
+
+    def events(self) -> tuple[Event, ...]:
+        """All events, in the order in which they were appended."""
+        found: list[Event] = []
+        # An open cursor, perhaps kept by a traceback, would keep the lock beyond close().
+        with self._sentences(found), self._lock, contextlib.closing(self._open().cursor()) as rows:
+            rows.execute("SELECT seq, at, kind, body, checksum FROM event ORDER BY seq")
+            for seq, at, kind, body, checksum in rows:
+                if seq != len(found) + 1 or checksum != _checksum(seq, at, kind, body):
+                    raise sqlite3.DatabaseError("a row does not match its checksum")
+                found.append(Event(kind, json.loads(body), at))
+        return tuple(found)
+
+    def append(self, event: Event) -> None:
+        """Write one event; it is on the disk when this returns."""
+        body = json.dumps(event.body, default=_plain)
+        with self._transaction() as db:
+            ((seq,),) = db.execute("SELECT coalesce(max(seq), 0) + 1 FROM event")
+            row = (seq, float(event.at) + 0.0, event.kind, body)  # SQLite knows no -0.0
+            db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?)", (*row, _checksum(*row)))
+
+    def get_meta(self, key: str) -> Any | None:
+        """The value stored under `key`, or None."""
+        for value, checksum in self._rows("SELECT value, checksum FROM meta WHERE key = ?", key):
+            if checksum != _checksum(key, value):
+                raise SessionFileError(
+                    f"{self.path.name} is damaged: its {key} cannot be read. Use a copy of it."
+                )
+            return value if isinstance(value, bytes) else json.loads(value)
+        return None
+
+    def set_meta(self, **values: Any) -> None:
+        """Store JSON values or bytes, all of them or none."""
+        stored = {
+            key: bytes(value)
+            if isinstance(value, (bytes, bytearray, memoryview))
+            else json.dumps(value, default=_plain)
+            for key, value in values.items()
+        }
+        with self._transaction() as db:
+            for row in stored.items():
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, _checksum(*row)))
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the file and release the lock."""
+        with self._sentences(), self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+                _open_here.pop(self._identity, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _refuse_foreign(self) -> None:
+        """Look at the first bytes only: opening through SQLite could already roll a foreign file back."""
+        name = self.path.name
+        if not self.path.parent.is_dir():
+            raise SessionFileError(f"{self.path.parent} is not a folder. Create it first, or choose another.")
+        if not self.path.exists():
+            return
+        if not self.path.is_file():
+            raise SessionFileError(f"{name} is a folder or a device, not a file. Choose another name.")
+        if _identity(self.path) in _open_here:
+            raise SessionFileError(f"{name} is already open in this program. Close it there first.")
+        if not os.access(self.path, os.R_OK | os.W_OK):
+            raise SessionFileError(
+                f"{name} may not be read and written. Change its permissions, or use a copy."
+            )
+        with self.path.open("rb") as file:
+            head = file.read(_HEADER.size)
+        if not head:  # a program was killed while it created the file
+            return
+        magic, version, application = _HEADER.unpack(head.ljust(_HEADER.size, b"\0"))
+        if magic != b"SQLite format 3\0" or (application != APPLICATION_ID and len(head) == _HEADER.size):
+            raise SessionFileError(f"{name} is not a session file of cobras. Choose another name.")
+        if len(head) < _HEADER.size:
+            raise SessionFileError(f"{name} ends after {len(head)} bytes. Use a copy of the file.")
+        self._refuse_newer(version)
+
+    def _refuse_newer(self, version: int) -> None:
+        if version > len(MIGRATIONS):
+            raise SessionFileError(
+                f"{self.path.name} has format {version}, but this version of cobras reads formats up to "
+                f"{len(MIGRATIONS)}. Install a newer version."
+            )
+
+    def _prepare(self) -> None:
+        """Take the lock, create or migrate the tables in one transaction, then turn to a write-ahead log."""
+        self._rows("PRAGMA locking_mode = EXCLUSIVE")
+        self._rows("PRAGMA synchronous = FULL")
+        # At every commit, so that who moves the file of a killed program without its -wal loses nothing.
+        self._rows("PRAGMA wal_autocheckpoint = 1")
+        with self._transaction("EXCLUSIVE") as db:
+            ((version,),) = db.execute("PRAGMA user_version")
+            self._refuse_newer(version)
+            for statement in chain(*MIGRATIONS[version:]):
+                db.execute(statement)
+            if version < len(MIGRATIONS):
+                db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        # Last, because the switch writes a page of its own. Where SQLite does not answer "wal", it keeps its
+        # rollback journal, which is as safe.
+        self._rows("PRAGMA journal_mode = WAL")
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise SessionFileError(f"{self.path.name} is closed. Open it again.")
+        return self._connection
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        with self._sentences(), self._lock:
+            return self._open().execute(query, values).fetchall()
+
+    @contextlib.contextmanager
+    def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
+        with self._sentences(), self._lock:
+            db = self._open()
+            db.execute(f"BEGIN {kind}")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:  # when the disk is full, SQLite has rolled back already
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _sentences(self, found: list[Event] | None = None) -> Iterator[None]:
+        """Turn the errors of SQLite and of the file system into one sentence each."""
+        name = self.path.name
+        try:
+            yield
+        except SessionFileError:
+            raise
+        except OSError as error:
+            raise SessionFileError(f"{name} cannot be opened: {error.strerror}.") from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from damaged names of tables
+            match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF:
+                case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+                    text = f"is open in another program{_holder(self.path)}. Close it there first."
+                case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+                    text = "cannot be written. Allow writing to the file and its folder, or choose another."
+                case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+                    text = f"could not be read or written ({error}). Check the disk and its free space."
+                case _:
+                    after = "" if found is None else f" after the first {len(found)} events"
+                    text = f"is damaged{after}. Use a copy of the file."
+            raise SessionFileError(f"{name} {text}") from error
+
+
+def fingerprint(X: npt.NDArray[Any]) -> str:
+    """A name for a table: the same only for the same shape, type and contents.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> fingerprint(X) == fingerprint(np.asfortranarray(X)), fingerprint(X) == fingerprint(X[::-1])
+    (True, False)
+    """
+    return _digest(X, len(X))
+
+
+def quick_fingerprint(X: npt.NDArray[Any]) -> str:
+    """Like `fingerprint`, from the shape, the type and at most 1,024 evenly spaced rows.
+
+    Examples
+    --------
+    >>> X = np.zeros((5000, 2))
+    >>> before = quick_fingerprint(X)
+    >>> X[-1] = 1
+    >>> quick_fingerprint(X) == before
+    False
+    """
+    return _digest(X, min(len(X), 1024))
+
+
+def _digest(X: npt.NDArray[Any], n_rows: int) -> str:
+    """Hash evenly spaced rows in blocks of about a megabyte: a memory-mapped table is never copied whole."""
+    if X.dtype.hasobject:
+        raise InvalidDataError(f"A table of type {X.dtype} has no fingerprint. Convert it to numbers first.")
+    digest = hashlib.sha256(f"{X.shape} {X.dtype.str}".encode())
+    step = max(1, (1 << 20) * len(X) // max(1, X.nbytes))
+    for start in range(0, n_rows, step):
+        stop = min(start + step, n_rows)
+        rows = np.arange(start, stop) * (len(X) - 1) // max(1, n_rows - 1)
+        digest.update(X[rows].tobytes())
+    return digest.hexdigest()
+
+
+def _checksum(*columns: object) -> int:
+    crc = 0
+    for value in columns:
+        crc = zlib.crc32(value if isinstance(value, bytes) else json.dumps(value).encode(), crc)
+    return crc
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"A journal holds JSON values, not {type(value).__name__}.")
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino
+
+
+def _holder(path: Path) -> str:
+    """Who holds SQLite's lock, where the kernel says so (Linux)."""
+    if sys.platform != "linux":
+        return ""
+    import fcntl
+
+    flock = struct.Struct("hhqqi4x")  # type, whence, start, length, process
+    with contextlib.suppress(OSError), path.open("rb+") as file:
+        request = flock.pack(fcntl.F_WRLCK, os.SEEK_SET, 0x40000000, 512, 0)  # the bytes that SQLite locks
+        kind, *_, process = flock.unpack(fcntl.fcntl(file, fcntl.F_GETLK, request))
+        if kind != fcntl.F_UNLCK and process > 0:
+            return f" (process {process})"
+    return ""

@@ -1,0 +1,77 @@
+"""Who answers in a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from cobras.core.exceptions import CobrasError, InvalidDataError
+from cobras.core.types import Answer, Pair
+
+
+class LabelOracle:
+    """Answers from known labels.
+
+    Examples
+    --------
+    >>> oracle = LabelOracle(["rose", "rose", "lily"])
+    >>> oracle(0, 1), oracle(0, 2)
+    (<Answer.SAME: 1>, <Answer.DIFFERENT: 0>)
+    """
+
+    def __init__(self, y: Any) -> None:
+        self.y = np.asarray(y)
+        if self.y.ndim != 1:
+            raise InvalidDataError(f"y must hold one label for each row, but its shape is {self.y.shape}.")
+
+    def __call__(self, i: int, j: int) -> Answer:
+        """Same when the labels are equal."""
+        return Answer.SAME if self.y[i] == self.y[j] else Answer.DIFFERENT
+
+
+class NoisyOracle:
+    """Answers from known labels, wrongly with a given probability; a pair gets the same answer every time.
+
+    Examples
+    --------
+    >>> oracle = NoisyOracle([0, 0, 1], noise=1.0, random_state=0)
+    >>> oracle(0, 1), oracle(1, 0)
+    (<Answer.DIFFERENT: 0>, <Answer.DIFFERENT: 0>)
+    """
+
+    def __init__(self, y: Any, noise: float = 0.1, random_state: int = 0) -> None:
+        if not 0 <= noise <= 1:
+            raise InvalidDataError(f"noise is a probability from 0 to 1, not {noise!r}.")
+        self.truth = LabelOracle(y)
+        self.noise = noise
+        self.random_state = random_state
+
+    def __call__(self, i: int, j: int) -> Answer:
+        """The truth, or its opposite; drawn from the pair, so that it does not depend on the order of calls."""
+        pair = Pair(int(i), int(j)).ordered
+        wrong = np.random.default_rng([self.random_state, *pair]).random() < self.noise
+        truth = self.truth(*pair)
+        return Answer(1 - truth) if wrong else truth
+
+
+class RecordedOracle:
+    """Answers that were given before, for example `session.history`; another pair raises.
+
+    Examples
+    --------
+    >>> oracle = RecordedOracle([(Pair(4, 9), Answer.SAME)])
+    >>> oracle(9, 4)
+    <Answer.SAME: 1>
+    """
+
+    def __init__(self, answers: Iterable[tuple[Pair, Answer]]) -> None:
+        self.answers = {Pair(*pair).ordered: Answer.of(answer) for pair, answer in answers}
+
+    def __call__(self, i: int, j: int) -> Answer:
+        """What was said about this pair."""
+        try:
+            return self.answers[Pair(int(i), int(j)).ordered]
+        except KeyError:
+            raise CobrasError(f"No answer was recorded for pair ({i}, {j}).") from None

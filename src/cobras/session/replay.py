@@ -1,0 +1,96 @@
+"""A method at work on the entries of a history: each answer is fed when its pair is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cobras.core.constraints import Constraints
+from cobras.core.exceptions import InconsistentAnswersError
+from cobras.core.partition import Partition
+from cobras.core.types import Answer
+from cobras.methods.protocol import Reconsider, Step, Steps
+from cobras.session.history import Entry, History
+
+
+class Replay:
+    """The running method, the constraints it works on and the partition after every answer.
+
+    Attributes
+    ----------
+    step : Step
+        The open question and the current partition.
+    partitions : list of Partition
+        One per answer, and the one before the first.
+    unasked : set of int
+        Places in the history of answers whose question did not come up again; they were taken in as constraints.
+    contradicted : dict of int to InconsistentAnswersError
+        Places of entries that contradict earlier ones, hence are not in force, and what they contradict.
+    """
+
+    def __init__(self, start: Callable[[Constraints], Steps], history: History) -> None:
+        self.constraints = Constraints()
+        self.unasked: set[int] = set()
+        self.contradicted: dict[int, InconsistentAnswersError] = {}
+        self._place = 0
+        self._steps = start(self.constraints)
+        self.step: Step = next(self._steps)
+        self.partitions: list[Partition] = [self.step.partition]
+        for stretch in history.stretches():
+            self.strayed = not self.feed(stretch)
+
+    def feed(self, entries: Sequence[Entry]) -> bool:
+        """Take in entries in order; False when an unexpected question made the rest constraints at once."""
+        for at, entry in enumerate(entries):
+            if entry.kind != "answer":
+                self._take(entry)
+                self._reconsider()
+            elif self._is_answer_to_open_question(entry):
+                assert entry.answer is not None
+                self.step = self._steps.send(entry.answer)
+                self.partitions.append(self.step.partition)
+                self._place += 1
+            else:
+                for rest in entries[at:]:
+                    if rest.kind == "answer":
+                        self.unasked.add(self._place)
+                        self.partitions.append(self.step.partition)
+                    self._take(rest)
+                self._reconsider()
+                return False
+        return True
+
+    def void(self, entries: Sequence[Entry]) -> set[int]:
+        """Places of the entries that are not in force: contradicted when they came, or doubted by the method."""
+        doubted = self.constraints.doubted
+        return self.contradicted.keys() | {
+            place
+            for place, entry in enumerate(entries)
+            if entry.pair is not None and doubted.get(entry.pair.ordered) is entry.answer
+        }
+
+    def _is_answer_to_open_question(self, entry: Entry) -> bool:
+        if self.step.pair is None or entry.pair is None or entry.pair.ordered != self.step.pair.ordered:
+            return False
+        implied = self.constraints.relation(*entry.pair)  # only without transitive reuse is it known here
+        return implied is None or entry.answer in (implied, Answer.UNSURE)
+
+    def _take(self, entry: Entry) -> None:
+        place, self._place = self._place, self._place + 1
+        if entry.pair is not None and entry.answer is not None:
+            try:
+                self.constraints.add(*entry.pair, entry.answer)
+                self.constraints.volunteered.add(entry.pair.ordered)
+            except InconsistentAnswersError as error:
+                self.contradicted[place] = error
+            return
+        for mark in entry.marked:
+            self.constraints.pure.discard(mark)
+            self.constraints.complete.pop(mark, None)
+        if entry.pure:
+            self.constraints.pure.update(entry.marked)
+        if entry.complete:
+            self.constraints.complete.update(dict.fromkeys(entry.marked, place))
+
+    def _reconsider(self) -> None:
+        self.step = self._steps.throw(Reconsider())
+        self.partitions[-1] = self.step.partition

@@ -1,0 +1,398 @@
+"""A person, or an oracle, answering questions: an append-only journal and a method that is replayed from it.
+
+Undo, redo, revise and resume are all replay. Splits are memoised and draw their random numbers from their place in
+the split tree, so a replay repeats no k-means and asks the same questions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Self
+
+from cobras.core.checks import as_seed, as_train_mask, check_options, check_plain
+from cobras.core.constraints import ConstraintPairs
+from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionError
+from cobras.core.partition import Partition
+from cobras.core.progress import WINDOW, Homes, Progress, measure
+from cobras.core.types import Answer, Event, LabelArray, Pair, Record
+from cobras.methods.registry import HONOUR_MARKS, METHODS, Method, find_method, with_defaults
+from cobras.session.exports import is_folder, write_answers, write_labels
+from cobras.session.file import SessionFile, described
+from cobras.session.history import Entry, History, Revision
+from cobras.session.replay import Replay
+from cobras.spaces.base import RemoteSpace, Space
+from cobras.spaces.choose import as_rows, choose_space
+
+NEED_ROWS = set(METHODS.values()) - {METHODS["cobras"], METHODS["cobra"]}
+
+
+class Session:
+    """Ask, tell, look, go on.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d), dask array or data frame, or a Space such as a `SeriesSpace`
+        The data, clustered as given; what dask holds stays where it is.
+    method : str or callable
+        "cobras", "cobra", "module:function" for a method of your own, or the function itself.
+    random_state : int, optional
+        The seed; drawn when left out.
+    train_indices : array-like, optional
+        Row numbers, or a boolean mask, of the rows that may be shown; all by default.
+    **options
+        Options of the method (see `cobras.methods`) and of the splits: `n_init`, `full_restarts`, `medoid`.
+
+    Examples
+    --------
+    >>> session = Session([[0.0], [0.1], [5.0], [5.1]], random_state=0)
+    >>> while (pair := session.ask()) is not None:
+    ...     session.tell(abs(pair.i - pair.j) == 1 and min(pair) != 1, pair)
+    >>> session.labels_.tolist()
+    [0, 0, 1, 1]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        method: str | Method = "cobras",
+        random_state: Any = None,
+        *,
+        train_indices: Any = None,
+        **options: Any,
+    ) -> None:
+        self._file: SessionFile | None = None
+        self._history = History()
+        self._set_up(as_rows(X), method, as_seed(random_state), train_indices, options)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        X: Any,
+        method: str | None = None,
+        random_state: Any = None,
+        *,
+        train_indices: Any = None,
+        **options: Any,
+    ) -> Session:
+        """Create a session file, or resume the one that is there.
+
+        The parameters come from the file; one that is given and differs raises `DataChangedError`, and so does a
+        table other than the one the session was made with.
+        """
+        if method is not None and not isinstance(method, str):
+            raise InvalidDataError(
+                "A session file stores its method by name: 'cobras', 'cobra', or 'module:function' for your own."
+            )
+        X = as_rows(X)
+        if isinstance(X, Space):
+            table, mask, made = described(X)
+        else:
+            table, mask, made = X, as_train_mask(train_indices, len(X)), {}
+        session = cls.__new__(cls)
+        session._history = History()
+        session._file = SessionFile(path, table)
+        try:
+            if session._file.is_new:
+                session._set_up(X, method or "cobras", as_seed(random_state), train_indices, options)
+                check_plain(session.parameters)
+                session.ask()  # what the method refuses is not written down
+                session._file.create(session.parameters, mask)
+            else:
+                given = {"method": method, "random_state": random_state, **made, **options}
+                stored, mask = session._file.resume(given, mask)
+                shown = train_indices if made else mask
+                session._set_up(X, stored.pop("method"), stored.pop("random_state"), shown, stored)
+            for event in session._file.events():
+                session._history.apply(event)
+            session._history.check_rows(session.space.n)
+        except BaseException:
+            session._file.give_up()
+            raise
+        return session
+
+    def _set_up(
+        self, X: Any, method: str | Method, seed: int, train_indices: Any, options: dict[str, Any]
+    ) -> None:
+        function = find_method(method)
+        self.space, space_options = choose_space(X, train_indices, options)
+        if isinstance(self.space, RemoteSpace) and function in NEED_ROWS:
+            raise InvalidDataError(
+                f"{method} needs all rows in memory. On a cluster use cobras or cobra, or compute() X first."
+            )
+        method_options = with_defaults(function, {k: v for k, v in options.items() if k not in space_options})
+        check_options(function, method_options)
+        self.parameters = {"method": method, "random_state": seed, **space_options, **method_options}
+        space = self.space
+        self._start = lambda constraints: function(space, constraints, seed, **method_options)
+        self._state: Replay | None = None
+        self._labels: tuple[Partition, LabelArray] | None = None
+        self._homes = Homes()
+        self._notes: dict[str, Any] = {}
+
+    # -- asking and telling ----------------------------------------------------------------------------------------
+
+    def ask(self) -> Pair | None:
+        """The open question; None when nothing is left worth asking."""
+        return self._replayed.step.pair
+
+    def tell(self, answer: Answer | bool | None, pair: Sequence[int]) -> None:
+        """Answer the open question; `pair` names it, so that a late or doubled answer is refused."""
+        answer = Answer.of(answer)
+        open_pair = self.ask()
+        i, j = pair
+        if open_pair is None:
+            raise StaleQuestionError(f"Answer is for pair ({i}, {j}), but there is no open question.")
+        if {i, j} != set(open_pair):
+            raise StaleQuestionError(
+                f"Answer is for pair ({i}, {j}), but the open question is ({open_pair.i}, {open_pair.j}). "
+                "Call ask() again."
+            )
+        self._replayed.constraints.check(*open_pair, answer)
+        self._add(Event("answer", {"i": open_pair.i, "j": open_pair.j, "answer": int(answer)}))
+
+    def skip(self, pair: Sequence[int]) -> None:
+        """Say that one is unsure: the pair is set aside and never becomes a constraint."""
+        self.tell(Answer.UNSURE, pair)
+
+    def add_constraint(self, i: int, j: int, answer: Answer | bool) -> None:
+        """Volunteer what is known about any pair, asked or not."""
+        answer = Answer.of(answer)
+        for row in (i, j):
+            if not 0 <= row < self.space.n:
+                raise InvalidDataError(f"There is no row {row}; rows go from 0 to {self.space.n - 1}.")
+        if i == j or answer is Answer.UNSURE:
+            raise InvalidDataError("A constraint says SAME or DIFFERENT about two different rows.")
+        self._replayed.constraints.check(i, j, answer)
+        self._add(Event("constraint", {"i": int(i), "j": int(j), "answer": int(answer)}))
+
+    def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
+        """Promise that a cluster is pure (do not split it) or complete (do not touch it); neither takes it back."""
+        method = find_method(self.parameters["method"])
+        if method in METHODS.values() and method not in HONOUR_MARKS:
+            raise InvalidDataError(f"{self.parameters['method']} knows no marks; adder, cobras and cobra do.")
+        marked = [s.mark for s in self.partition.cluster(cluster).super_instances]
+        body = {"super_instances": marked, "pure": bool(pure), "complete": bool(complete)}
+        self._add(Event("mark", body))
+
+    def name(self, cluster: int, text: str) -> None:
+        """Name a cluster; the name stays with its representative when numbers change. Empty text removes it."""
+        body = {"representative": self.partition.cluster(cluster).representatives[0], "text": text.strip()}
+        for old, number in self.clusters_of(self._history.names).items():
+            if number == cluster:
+                self._record(Event("name", {"representative": old, "text": ""}))
+        self._record(Event("name", body))
+
+    # -- changing one's mind ---------------------------------------------------------------------------------------
+
+    def undo(self) -> Entry:
+        """Take back the last answer, constraint or mark, and return it."""
+        if not self.can_undo:
+            raise CobrasError("There is nothing to undo.")
+        self._record(Event("undo"))
+        self._state = None
+        return self._history.undone[-1][0]
+
+    def redo(self) -> Entry:
+        """Bring back what was undone last, and return it."""
+        if not self.can_redo:
+            raise CobrasError("There is nothing to redo.")
+        self._record(Event("redo"))
+        self._state = None
+        return self._history.entries[-1]
+
+    def revise(self, index: int, answer: Answer | bool | None) -> Revision:
+        """Change an old answer, by its index in the history, and replay everything after it."""
+        answer = Answer.of(answer)
+        places = [at for at, e in enumerate(self._history.entries) if e.pair is not None]
+        if not 0 <= index < len(places):
+            raise InvalidDataError(
+                f"There is no answer {index}; the history holds {len(places)}, counted from 0."
+            )
+        before = self._replayed
+        void = before.void(self._history.entries)
+        event = Event("revise", {"at": places[index], "answer": int(answer)})
+        history = deepcopy(self._history)
+        history.apply(event)
+        after = Replay(self._start, history)
+        if places[index] in after.contradicted:
+            raise after.contradicted[places[index]]
+        self._record(event)
+        self._state = after
+        lost = after.void(history.entries) - void
+        unasked = after.unasked - before.unasked - lost
+        records = list(zip(places, self.history, strict=True))
+        return Revision(
+            tuple(record for place, record in records if place in lost),
+            tuple(record for place, record in records if place in unasked),
+        )
+
+    def supposing(self, *answers: Answer) -> Callable[[], Replay]:
+        """A replay in which the open question, and those after it, have got these answers.
+
+        It changes nothing and may run in any thread.
+        """
+        history = replace(self._history, entries=list(self._history.entries))
+
+        def replayed() -> Replay:
+            replay = Replay(self._start, history)
+            for answer in answers:
+                if replay.step.pair is not None:
+                    replay.feed([Entry("answer", replay.step.pair, answer)])
+            return replay
+
+        return replayed
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is anything to take back."""
+        return bool(self._history.entries)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was undone that can be brought back."""
+        return bool(self._history.undone)
+
+    @property
+    def partition(self) -> Partition:
+        """The current clustering with its super-instances."""
+        return self._replayed.step.partition
+
+    @property
+    def labels_(self) -> LabelArray:
+        """The cluster of every row; always a valid clustering."""
+        partition = self.partition
+        if self._labels is None or self._labels[0] is not partition:
+            labels = partition.labels
+            labels.flags.writeable = False
+            self._labels = partition, labels
+        return self._labels[1]
+
+    def clusters_of(self, rows: Iterable[int]) -> dict[int, int]:
+        """The cluster numbers of some rows, without those of all others."""
+        rows = list(dict.fromkeys(rows))
+        if rows and isinstance(self.space, RemoteSpace):
+            return dict(zip(rows, self.space.labels_of(self.partition, rows), strict=True))
+        return self._homes.of(self.partition, rows)
+
+    def labels_at(self, n_answers: int) -> LabelArray:
+        """The labels one had, or would have had, after so many answers."""
+        partitions = self._replayed.partitions
+        if not 0 <= n_answers < len(partitions):
+            raise InvalidDataError(f"There are {self.n_answers} answers, so no clustering after {n_answers}.")
+        return partitions[n_answers].labels
+
+    @property
+    def partitions(self) -> tuple[Partition, ...]:
+        """The clustering before the first answer and after each one; they share their arrays."""
+        return tuple(self._replayed.partitions)
+
+    @property
+    def n_answers(self) -> int:
+        """How many questions were answered; unsure counts."""
+        return self._history.n_answers
+
+    @property
+    def history(self) -> tuple[Record, ...]:
+        """All answers and volunteered constraints, in order."""
+        return self._history.records(void=self._replayed.void(self._history.entries))
+
+    @property
+    def set_aside(self) -> tuple[Pair, ...]:
+        """Pairs answered with unsure. Revise such an answer, or add a constraint, to settle one."""
+        return tuple(self._replayed.constraints.set_aside)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names of clusters, by cluster number."""
+        names = self._history.names
+        return {number: names[r] for r, number in self.clusters_of(names).items()}
+
+    @property
+    def marks(self) -> dict[int, str]:
+        """Which clusters were promised to be "pure" or "complete", by cluster number."""
+        kinds = {"pure": self._replayed.constraints.pure, "complete": self._replayed.constraints.complete}
+        number = self.clusters_of([i for marked in kinds.values() for i, _ in marked])
+        return {number[i]: kind for kind, marked in kinds.items() for i, _ in sorted(marked)}
+
+    def constraints(self) -> ConstraintPairs:
+        """What was answered, as must-links and cannot-links; unsure answers are neither."""
+        return self._replayed.constraints.pairs()
+
+    @property
+    def progress(self) -> Progress:
+        """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
+        partitions = self._replayed.partitions
+        before = partitions[-1 - WINDOW] if len(partitions) > WINDOW else None
+        history, exhausted = self.history, self.ask() is None
+        clusters = self.clusters_of(row for record in history for row in record.pair)
+        return measure(history, clusters, self.partition, before, len(self.set_aside), exhausted)
+
+    # -- keeping ---------------------------------------------------------------------------------------------------
+
+    def export(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
+        """Write id, cluster and, where given, cluster_name of every row as CSV, Parquet or JSON, by suffix.
+
+        On a cluster a folder, without suffix or with a slash at its end, is written by the workers as Parquet.
+        """
+        if isinstance(self.space, RemoteSpace) and is_folder(path, ids):
+            self.space.export_labels(path, self.partition, self.names)
+        else:
+            write_labels(path, self.labels_, self.names, ids)
+
+    def export_answers(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
+        """Write all answers and constraints as CSV, Parquet or JSON, by suffix."""
+        write_answers(path, self.history, ids)
+
+    def set_note(self, **values: Any) -> None:
+        """Keep JSON values with the session, such as where its data came from."""
+        self._notes.update(values)
+        if self._file is not None:
+            self._file.set_notes(values)
+
+    def get_note(self, key: str) -> Any:
+        """A value kept with the session, or None."""
+        return self._notes.get(key) if self._file is None else self._file.get_note(key)
+
+    def verify(self) -> None:
+        """Make sure that every row is as it was when the session was made; an answer does so by itself."""
+        if self._file is not None:
+            self._file.verify()
+
+    def close(self) -> None:
+        """Release the session file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _replayed(self) -> Replay:
+        if self._state is None:
+            self._state = Replay(self._start, self._history)
+            if self._state.strayed:  # a newer version asks other questions than the journal expects
+                self._record(Event("rebase"))
+        return self._state
+
+    def _add(self, event: Event) -> None:
+        replay = self._replayed
+        self._record(event)
+        self._state = None  # if the method fails, say for want of workers, the next call replays all
+        replay.feed(self._history.entries[-1:])
+        self._state = replay
+
+    def _record(self, event: Event) -> None:
+        if self._file is not None:
+            self._file.append(event)
+        self._history.apply(event)

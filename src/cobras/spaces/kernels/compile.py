@@ -1,0 +1,72 @@
+"""One switch for compiling numeric kernels with numba.
+
+`kernel` is `numba.njit` with the settings of the house: serial, without the interpreter lock, cached on disk.
+Numba keeps the cache beside the source file or, where that is read-only, in the user's cache directory.
+Where neither can be written it refuses to decorate; then the cache goes to a private directory for
+temporary files, and if even that fails every process compiles anew.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def kernel(*fastmath: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """
+    Compile a function on its first call, for each combination of argument types.
+
+    Parameters
+    ----------
+    *fastmath : str
+        LLVM fast-math flags that are safe for this function, such as ``"contract"`` and ``"reassoc"``.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> from cobras.spaces.kernels.compile import kernel
+    >>> callable(kernel("contract"))
+    True
+    """
+    options = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        njit: Any = numba.njit
+        try:
+            return cast("Callable[P, R]", njit(cache=True, **options)(function))
+        except RuntimeError:  # "cannot cache function: no locator available"
+            directory = _private_directory()
+        settings: Any = numba.config
+        before = settings.CACHE_DIR
+        settings.CACHE_DIR = str(directory or "")
+        try:
+            return cast("Callable[P, R]", njit(cache=directory is not None, **options)(function))
+        finally:
+            settings.CACHE_DIR = before  # read once, at decoration; other packages keep theirs
+
+    return decorate
+
+
+def _private_directory() -> Path | None:
+    """Return a directory that only this user can write, or None: cached kernels are code that will be run."""
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    path = Path(tempfile.gettempdir()) / f"cobras-kernels-{user}"
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        status = path.lstat()
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError:
+        return None
+    mine = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and status.st_mode & 0o077 == 0)
+    return path if mine and not path.is_symlink() else None

@@ -1,0 +1,155 @@
+"""Spectral clustering of items that are known by the distances between them alone.
+
+The affinity of two items is exp(-alpha d). Items are embedded by the leading eigenvectors of the random walk on the
+affinities and grouped by k-means, as by scikit-learn's `SpectralClustering` with a precomputed affinity. What
+departs from it: the random numbers are given, items at distance 0 stay together, and two groups are found wherever
+there are two different items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cobras.core.partition import SuperInstance
+from cobras.core.types import FloatArray, IndexArray
+from cobras.spaces.kernels.kmeans import Uniforms, kmeans
+
+FEW = 150  # up to here the dense eigensolver is the faster one
+
+
+class Spectral:
+    """What a space of series asks of its distance: how to cut, whom to show, and how far.
+
+    Parameters
+    ----------
+    distances : array of shape (n, n)
+    alpha : float
+        The affinity is exp(-alpha d).
+    series : array of shape (n, channels, length)
+        What the centroid of a super-instance is taken from: it is the series of its medoid.
+    """
+
+    def __init__(self, distances: FloatArray, alpha: float, series: FloatArray) -> None:
+        self.distances, self.alpha, self.series = distances, alpha, series
+
+    def cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, None]:
+        """A group number for every member."""
+        return spectral(self._among(members), k, self.alpha, rng), None
+
+    def describe(
+        self, candidates: IndexArray, members: IndexArray, start: FloatArray | None
+    ) -> tuple[IndexArray, FloatArray]:
+        """The candidates, the one with the largest summed affinity to the others first, and its series."""
+        order = candidates[central(self._among(candidates), self.alpha)]
+        return order, self.series[order[0]]
+
+    def to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
+        """The distance of every member to the representative of every part."""
+        representatives = np.array([part.representative for part in parts])
+        found: FloatArray = self.distances[members[:, None], representatives]
+        return found
+
+    def between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
+        """The distances of representatives."""
+        return self.to(np.array([s.representative for s in a]), b)
+
+    def _among(self, members: IndexArray) -> FloatArray:
+        if len(members) == len(self.distances):
+            return self.distances
+        found: FloatArray = self.distances[np.ix_(members, members)]
+        return found
+
+
+def affinities(distances: FloatArray, alpha: float) -> npt.NDArray[np.float64]:
+    """The affinities of items, 0 with themselves, relative to the largest one: none is lost where all are small.
+
+    Examples
+    --------
+    >>> affinities(np.array([[0.0, 1000.0], [1000.0, 0.0]]), alpha=0.5)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    found = distances.astype(np.float64)
+    np.fill_diagonal(found, np.inf)
+    found -= found.min()
+    found *= -alpha
+    np.exp(found, out=found)
+    return found
+
+
+def central(distances: FloatArray, alpha: float) -> IndexArray:
+    """The items in the order of their summed affinity to the others, the medoid first.
+
+    Examples
+    --------
+    >>> central(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]]), alpha=0.5)
+    array([1, 0, 2])
+    """
+    if len(distances) < 2:
+        return np.arange(len(distances))
+    return np.argsort(-affinities(distances, alpha).sum(axis=1), kind="stable")
+
+
+def spectral(distances: FloatArray, k: int, alpha: float, rng: Uniforms) -> IndexArray:
+    """
+    Group items into at most k groups: one only if all are at distance 0 from the first.
+
+    Examples
+    --------
+    >>> from cobras.core.partition import NodeRandom
+    >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0])
+    >>> labels = spectral(abs(x[:, None] - x), 2, 0.5, NodeRandom(0, ()))
+    >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4])
+    True
+    """
+    first_alike = (distances == 0).argmax(axis=1)
+    distinct, groups = np.unique(first_alike, return_inverse=True)
+    if len(distinct) <= k:
+        return groups
+    rows = embedding(affinities(distances, alpha), k, rng)
+    labels: IndexArray = kmeans(rows, k, rng, full_restarts=True).labels
+    if not labels.any():
+        ends = np.unravel_index(distances.argmax(), distances.shape)
+        labels = distances[:, ends].argmin(axis=1)
+    return labels
+
+
+def embedding(affinity: npt.NDArray[np.float64], k: int, rng: Uniforms) -> FloatArray:
+    """The first k eigenvectors of the random walk on the affinities, which are overwritten."""
+    from scipy.linalg import eigh
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    n = len(affinity)
+    roots = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
+    affinity /= roots
+    affinity /= roots[:, None]
+    with one_thread():
+        if n <= max(FEW, 4 * k):
+            found = eigh(affinity, subset_by_index=(n - k, n - 1), overwrite_a=True, check_finite=False)[1]
+        else:
+            start = rng.random((n,)) - 0.5
+            try:
+                found = eigsh(affinity, k, which="LA", v0=start, tol=1e-6, maxiter=300)[1]
+            except (
+                ArpackNoConvergence
+            ) as error:  # where many groups are almost apart: some may have been found
+                found = np.column_stack([np.zeros(n), error.eigenvectors])
+    # An item far from all others has hardly an entry there to be enlarged, only rounding.
+    return np.ascontiguousarray(found / np.maximum(roots, 1e-5 * roots.max())[:, None])
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_thread() -> Any:
+    """On matrices this small a second thread costs more than it brings, and results would depend on it."""
+    return _libraries().limit(limits=1, user_api="blas")

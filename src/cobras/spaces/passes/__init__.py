@@ -1,0 +1,1 @@
+"""K-means on more rows than one likes to read twice."""

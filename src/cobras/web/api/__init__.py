@@ -1,0 +1,1 @@
+"""The end points under /api."""

