@@ -2,9 +2,9 @@
 
     python -m benchmarks.walk [--files]
 
-Counted are the files in which a function runs: during `COBRAS().fit`, while `read_dataset` reads a plain CSV file, and
-from the command `cobras serve` to the first question on a page. Each call is made once before, so that imports do not
-count, and `serve` with a session file of its own. `--files` names the files.
+Counted are the files in which a function runs: during `COBRAS().fit`, while `read_dataset` reads a plain CSV file,
+and from the command `cobras serve` to the first question on a page. Each call is made once before, so that imports
+do not count, and `serve` with a session file of its own. `--files` names the files.
 """
 
 import argparse
