@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from cobras.cli import main, source
 from cobras.data import read_dataset
+from cobras.methods.registry import METHODS
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -118,7 +120,7 @@ def test_export_does_not_overwrite_what_it_is_made_from(cobras: Runner, flowers:
 def test_the_method_without_a_word_depends_on_the_number_of_rows(
     given: dict[str, str], most: int, used: str, flowers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "MOST_FOR_ADDER", most)
+    monkeypatch.setitem(METHODS, "adder", replace(METHODS["adder"], default_up_to=most))
     dataset = read_dataset(flowers, label="species")
     assert 10 < len(dataset) <= 200
     assert source.open_session(dataset, None, **given).parameters["method"] == used

@@ -12,6 +12,8 @@ from cobras import (
     SessionFileError,
     run,
 )
+from cobras.methods.cobra import cobra
+from cobras.methods.registry import METHODS, Registered
 
 X, y = load_iris(return_X_y=True)
 
@@ -106,19 +108,19 @@ def test_a_foreign_file_is_not_touched(tmp_path):
     assert path.read_text() == "buy milk"
 
 
+def newer_cobras(
+    space, constraints, seed, *, branch, first_iteration, reuse, split_fallback, representative, max_level
+):
+    return cobra(space, constraints, seed, n_super_instances=30)
+
+
 def test_a_newer_version_that_asks_otherwise_keeps_all_answers(tmp_path, monkeypatch):
     """The journal is replayed by another method: its answers become constraints, and live goes on from there."""
-    import cobras.methods
-
     path = tmp_path / "s.cobras"
     with Session.open(path, X, random_state=0) as s:
         run(s, LabelOracle(y), until=lambda s: s.n_answers >= 15)
         said = [a.tolist() for a in s.constraints()]
-    newer = lambda *a, **o: cobras.methods.cobra(*a, n_super_instances=30)  # noqa: E731
-    newer.__name__ = "cobras"
-    newer.__signature__ = __import__("inspect").signature(cobras.methods.cobras)
-    newer.__annotations__ = {}
-    monkeypatch.setitem(cobras.methods.METHODS, "cobras", newer)
+    monkeypatch.setitem(METHODS, "cobras", Registered(f"{__name__}:newer_cobras"))
     with Session.open(path, X) as s:
         assert [a.tolist() for a in s.constraints()] == said
         run(s, LabelOracle(y), until=lambda s: s.n_answers >= 25)

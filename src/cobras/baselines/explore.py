@@ -26,14 +26,13 @@ from cobras.baselines.neighbourhoods import (
     ConstrainedClusterer,
     Neighbourhoods,
     count,
-    fingerprint,
     random,
     rounds,
 )
 from cobras.core.constraints import Constraints
 from cobras.core.types import FloatArray, IndexArray
 from cobras.methods.protocol import Steps
-from cobras.spaces.base import Space
+from cobras.spaces.base import Space, digest
 
 
 def explore_consolidate(
@@ -66,7 +65,7 @@ def explore_consolidate(
         groups, X = neighbourhoods.groups, clustering.space.X
         if len(groups) < k:
             return farthest(neighbourhoods, rows, clustering)
-        x = int(random(seed, fingerprint(rows)).choice(rows))
+        x = int(random(seed, digest(rows)).choice(rows))
         centroids = [X[group].mean(axis=0, dtype=np.float64) for group in groups]
         return x, np.argsort(_distances(np.array(centroids), X[x]), kind="stable").tolist()
 

@@ -12,7 +12,6 @@ person is unsure is left alone until something settles the doubt.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Literal, Protocol, TypeAlias, get_args
@@ -24,7 +23,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, IndexArray, Pair
 from cobras.methods.protocol import N_TRIES, Reconsider, Step, Steps, ask
-from cobras.spaces.base import Space, VectorSpace
+from cobras.spaces.base import Space, VectorSpace, digest
 
 ClustererName: TypeAlias = Literal["mpckmeans", "cosc"]
 
@@ -153,9 +152,9 @@ class Clustering:
 
     def update(self, constraints: Constraints) -> Partition:
         """The clustering under these constraints, from the one before if the clusterer takes `init_labels`."""
-        given = fingerprint(*constraints.pairs())
+        given = digest(*constraints.pairs())
         if given != self._given:
-            self.state = fingerprint(self.state, given) if self.warm else given
+            self.state = digest(self.state, given) if self.warm else given
             key = (*self.key, self.state)
             if key not in self.space.memo:
                 self.space.memo[key] = self.space.partition(self._labels(constraints))
@@ -249,15 +248,6 @@ def find_clusterer(
     from cobras.baselines.clusterers.mpckmeans import MPCKMeans
 
     return MPCKMeans(k)
-
-
-def fingerprint(*parts: bytes | IndexArray) -> bytes:
-    """Sixteen bytes that stand for these."""
-    hashed = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.tobytes()
-        hashed.update(len(data).to_bytes(8, "little") + data)
-    return hashed.digest()
 
 
 def random(seed: int, state: bytes) -> np.random.Generator:

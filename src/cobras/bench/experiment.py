@@ -181,9 +181,9 @@ def _check(contestant: Contestant) -> None:
     """Make it once, and look whether it can be asked to fit."""
     made = contestant.make(n_classes=2, max_queries=1, seed=0)
     if ":" in contestant.use:
-        from cobras.methods.registry import find_method, with_defaults
+        from cobras.methods.registry import all_options, find_method
 
-        with_defaults(find_method(contestant.use), contestant.parameters)
+        all_options(find_method(contestant.use), contestant.parameters)
     elif not hasattr(made, "fit"):
         raise InvalidDataError(f"Method {contestant.name} uses {contestant.use}, which has no fit.")
 

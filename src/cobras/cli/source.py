@@ -16,13 +16,11 @@ from cobras.data import Dataset, load_demo, read_dataset, read_recipe
 from cobras.data.read import choices_of, recipe_choices
 from cobras.data.tables.parquet import has_pattern
 from cobras.data.tables.remote import as_url, read_remote
+from cobras.methods.registry import default_method, registration
 from cobras.session.journal import Journal
 
 if TYPE_CHECKING:
     from cobras.session.session import Session
-
-MOST_FOR_ADDER = 200_000  # rows: beyond, laying out its landscape takes seconds
-NEED_ROWS = ("cobs", "npu", "explore_consolidate", "min_max", "adder")  # know rows of numbers only
 
 
 def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
@@ -102,12 +100,12 @@ def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session
     distance = dataset.recipe.get("features")
     is_new = file is None or not file.is_file() or not file.stat().st_size
     if dataset.series is None or distance not in ("dtw", "kshape"):
-        if is_new and options.get("method") is None and not is_dask(X) and len(X) <= MOST_FOR_ADDER:
-            options["method"] = "adder"
+        if is_new and options.get("method") is None:
+            options["method"] = default_method(None if is_dask(X) else len(X))
         return _opened(X, file, options)
     from cobras.spaces.series import SeriesSpace
 
-    if (method := options.get("method")) in NEED_ROWS:
+    if (method := options.get("method")) is not None and registration(method).needs_rows:
         raise InvalidDataError(f"{method} clusters rows of numbers, not series; add --features points.")
     if is_new and method in (None, "cobras"):
         options = {"branch": "smallest", **options}  # the better choice with series: see docs/series.md

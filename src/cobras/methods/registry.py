@@ -1,58 +1,62 @@
-"""What to ask next: one file per method."""
+"""The methods that are known by name, and what each of them can do.
+
+This is the only place that says so: sessions, commands and pages ask here. A method is imported when it is asked
+for, so that what is compared in the paper (`cobras.baselines`) is named here without being loaded.
+"""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cobras.baselines.cobs.cobs import cobs
-from cobras.baselines.explore import explore_consolidate, min_max
-from cobras.baselines.npu.npu import npu
 from cobras.core.exceptions import InvalidDataError
-from cobras.methods.adder.method import adder
-from cobras.methods.cobra import cobra
-from cobras.methods.cobras import cobras
-from cobras.methods.protocol import Method, Reconsider, Step, Steps
 
-__all__ = [
-    "HONOUR_MARKS",
-    "METHODS",
-    "Method",
-    "Reconsider",
-    "Step",
-    "Steps",
-    "adder",
-    "cobra",
-    "cobras",
-    "cobs",
-    "explore_consolidate",
-    "find_method",
-    "min_max",
-    "npu",
-    "with_defaults",
-]
+if TYPE_CHECKING:
+    from cobras.methods.protocol import Method
 
-METHODS: dict[str, Method] = {
-    "cobras": cobras,
-    "cobra": cobra,
-    "cobs": cobs,
-    "npu": npu,
-    "explore_consolidate": explore_consolidate,
-    "min_max": min_max,
-    "adder": adder,
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What is known about a method without importing it.
+
+    Attributes
+    ----------
+    home : str
+        Where it is defined, "module:function".
+    needs_rows : bool
+        Whether it needs all rows of numbers in memory: neither series nor data on a cluster will do.
+    honours_marks : bool
+        Whether it heeds clusters that are marked as pure or complete.
+    default_up_to : int
+        The largest number of rows for which it is the default method.
+    """
+
+    home: str
+    needs_rows: bool = True
+    honours_marks: bool = False
+    default_up_to: int = 0
+
+
+METHODS: dict[str, Registered] = {
+    "cobras": Registered("cobras.methods.cobras:cobras", needs_rows=False, honours_marks=True),
+    "cobra": Registered("cobras.methods.cobra:cobra", needs_rows=False, honours_marks=True),
+    "cobs": Registered("cobras.baselines.cobs.cobs:cobs"),
+    "npu": Registered("cobras.baselines.npu.npu:npu"),
+    "explore_consolidate": Registered("cobras.baselines.explore:explore_consolidate"),
+    "min_max": Registered("cobras.baselines.explore:min_max"),
+    # Beyond this number of rows its first question takes seconds.
+    "adder": Registered("cobras.methods.adder.method:adder", honours_marks=True, default_up_to=200_000),
 }
-
-HONOUR_MARKS = {cobras, cobra, adder}
 
 
 def find_method(method: str | Method) -> Method:
     """A method by its name, by "module:function", or as it is."""
     if callable(method):
         return method
-    if method in METHODS:
-        return METHODS[method]
-    module, _, name = method.partition(":")
+    home = METHODS[method].home if method in METHODS else method
+    module, _, name = home.partition(":")
     try:
         found: Method = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError):
@@ -62,13 +66,43 @@ def find_method(method: str | Method) -> Method:
     return found
 
 
-def with_defaults(method: Method, options: dict[str, Any]) -> dict[str, Any]:
+def registration(method: str | Method) -> Registered:
+    """What a method can do; one of a user's own is trusted to work on every space and to honour marks.
+
+    Examples
+    --------
+    >>> registration("npu").needs_rows, registration("my_module:my_method").needs_rows
+    (True, False)
+    """
+    if not isinstance(method, str):
+        module, name = getattr(method, "__module__", ""), getattr(method, "__qualname__", "")
+        method = f"{module}:{name}"
+    by_home = {known.home: known for known in METHODS.values()}
+    own = Registered(method, needs_rows=False, honours_marks=True)
+    return METHODS.get(method) or by_home.get(method) or own
+
+
+def default_method(n_rows: int | None) -> str:
+    """The method that makes the most of the answers on so many rows; None for series and for data on a cluster.
+
+    Examples
+    --------
+    >>> default_method(150), default_method(10**6), default_method(None)
+    ('adder', 'cobras', 'cobras')
+    """
+    at_hand = (
+        name for name, known in METHODS.items() if n_rows is not None and n_rows <= known.default_up_to
+    )
+    return next(at_hand, "cobras")
+
+
+def all_options(method: Method, given: dict[str, Any]) -> dict[str, Any]:
     """All options of a method: those given, and its defaults for the others."""
     parameters = inspect.signature(method).parameters.values()
     allowed = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    if unknown := sorted(options.keys() - allowed.keys()):
+    if unknown := sorted(given.keys() - allowed.keys()):
         raise InvalidDataError(
             f"{getattr(method, '__name__', 'The method')} has no option {', '.join(unknown)}. "
             f"It has {', '.join(allowed) or 'none'}."
         )
-    return allowed | options
+    return allowed | given

@@ -18,15 +18,14 @@ from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionE
 from cobras.core.partition import Partition
 from cobras.core.progress import WINDOW, Homes, Progress, measure
 from cobras.core.types import Answer, Event, LabelArray, Pair, Record
-from cobras.methods.registry import HONOUR_MARKS, METHODS, Method, find_method, with_defaults
+from cobras.methods.protocol import Method
+from cobras.methods.registry import all_options, find_method, registration
 from cobras.session.exports import is_folder, write_answers, write_labels
 from cobras.session.file import SessionFile, described
 from cobras.session.history import Entry, History, Revision
 from cobras.session.replay import Replay
 from cobras.spaces.base import RemoteSpace, Space
 from cobras.spaces.choose import as_rows, choose_space
-
-NEED_ROWS = set(METHODS.values()) - {METHODS["cobras"], METHODS["cobra"]}
 
 
 class Session:
@@ -119,11 +118,11 @@ class Session:
     ) -> None:
         function = find_method(method)
         self.space, space_options = choose_space(X, train_indices, options)
-        if isinstance(self.space, RemoteSpace) and function in NEED_ROWS:
+        if isinstance(self.space, RemoteSpace) and registration(method).needs_rows:
             raise InvalidDataError(
                 f"{method} needs all rows in memory. On a cluster use cobras or cobra, or compute() X first."
             )
-        method_options = with_defaults(function, {k: v for k, v in options.items() if k not in space_options})
+        method_options = all_options(function, {k: v for k, v in options.items() if k not in space_options})
         check_options(function, method_options)
         self.parameters = {"method": method, "random_state": seed, **space_options, **method_options}
         space = self.space
@@ -171,8 +170,7 @@ class Session:
 
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
         """Promise that a cluster is pure (do not split it) or complete (do not touch it); neither takes it back."""
-        method = find_method(self.parameters["method"])
-        if method in METHODS.values() and method not in HONOUR_MARKS:
+        if not registration(self.parameters["method"]).honours_marks:
             raise InvalidDataError(f"{self.parameters['method']} knows no marks; adder, cobras and cobra do.")
         marked = [s.mark for s in self.partition.cluster(cluster).super_instances]
         body = {"super_instances": marked, "pure": bool(pure), "complete": bool(complete)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -54,6 +55,15 @@ class VectorSpace(Space, Protocol):
 
     def partition(self, labels: IndexArray) -> Partition:
         """A clustering given by labels: one super-instance for each cluster."""
+
+
+def digest(*parts: bytes | IndexArray) -> bytes:
+    """Sixteen bytes that tell these arrays from others: a short key for the memo of a space."""
+    hashed = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.tobytes()
+        hashed.update(len(data).to_bytes(8, "little") + data)
+    return hashed.digest()
 
 
 @runtime_checkable

@@ -21,14 +21,13 @@ from cobras.baselines.neighbourhoods import (
     Clustering,
     ConstrainedClusterer,
     Neighbourhoods,
-    fingerprint,
     random,
     rounds,
 )
 from cobras.core.constraints import Constraints
 from cobras.core.types import FloatArray, IndexArray
 from cobras.methods.protocol import Steps
-from cobras.spaces.base import Space
+from cobras.spaces.base import Space, digest
 
 Forest = Literal["lean", "sklearn"]
 
@@ -68,7 +67,7 @@ def npu(
         neighbourhoods: Neighbourhoods, rows: IndexArray, clustering: Clustering
     ) -> tuple[int, Iterable[int]]:
         groups = neighbourhoods.groups
-        state = fingerprint(clustering.state, rows, *(np.array(group) for group in groups))
+        state = digest(clustering.state, rows, *(np.array(group) for group in groups))
         draw = random(seed, state)
         if len(groups) == 1:
             return int(draw.choice(rows)), [0]

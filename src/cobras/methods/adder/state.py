@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobras.baselines.neighbourhoods import fingerprint
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray, Pair
@@ -18,7 +17,7 @@ from cobras.methods.adder.predictors import Known, believe, entropy, shares
 from cobras.methods.adder.recheck import Doubt, doubts
 from cobras.methods.adder.similarity import Likeness
 from cobras.methods.protocol import N_TRIES
-from cobras.spaces.base import VectorSpace
+from cobras.spaces.base import VectorSpace, digest
 
 MEMBERS = 8  # a first split into parts with fewer members than this on average is too fine
 OPEN = 0.1  # a relation that is less uncertain than this is not asked while the first parts are compared
@@ -91,7 +90,7 @@ class Scene:
     def most_uncertain(self, tried: set[int]) -> int | None:
         """The instance around which the prediction is most uncertain; None when all have been tried."""
         out = self.land.points(sorted({*tried, *self.seeds()}))
-        key = (*self._state(), "next", fingerprint(out))
+        key = (*self._state(), "next", digest(out))
         if key not in self._memo:
             known, belief = self._picture()
             promised = self._promises.inside()
@@ -214,7 +213,7 @@ class Scene:
 
     def _state(self) -> tuple[object, ...]:
         pairs = (np.unique(links, axis=0) for links in self.constraints.pairs())
-        return (*self._key, len(self.first), fingerprint(*pairs), self._promises.state)
+        return (*self._key, len(self.first), digest(*pairs), self._promises.state)
 
     def _recent(self, what: str, make: Callable[[], Any]) -> Any:
         """What was made last in this state: only the last is kept, where all would take much memory."""

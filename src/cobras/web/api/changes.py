@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from cobras.core.exceptions import StaleQuestionError
 from cobras.core.types import Answer, Pair
-from cobras.methods.registry import HONOUR_MARKS, METHODS, find_method
+from cobras.methods.registry import registration
 from cobras.session.history import Entry, Revision
 from cobras.session.session import Session
 from cobras.web.api import bodies, models
@@ -190,8 +190,7 @@ def known_cluster(view: View, cluster: int, version: int | None) -> None:
 
 def can_mark(view: View) -> bool:
     """Whether the method honours marks; one of the user's own is trusted to."""
-    method = find_method(view.parameters.get("method", "cobras"))
-    return method in HONOUR_MARKS or method not in METHODS.values()
+    return registration(view.parameters.get("method", "cobras")).honours_marks
 
 
 def said(entry: Entry) -> str:
