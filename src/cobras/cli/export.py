@@ -54,7 +54,8 @@ def write(
     """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
     from cobras.core.exceptions import InvalidDataError
-    from cobras.data.export import clusters_in_batches, export_dataset, with_clusters
+    from cobras.core.writers import answers_as_rows, with_clusters
+    from cobras.data.export import clusters_in_batches, export_dataset
     from cobras.data.tables.remote import as_url
 
     by_workers = scheduler is not None and out is not None and not out.suffix
@@ -89,20 +90,17 @@ def write(
             export_dataset(dataset, labels, names, out)
         if answers is not None:
             opened.export_answers(answers, ids=ids)
-        said = [
-            {"i": ids[r.pair.i], "j": ids[r.pair.j], "answer": r.answer.name.lower(), "kind": r.kind}
-            for r in opened.history
-        ]
+        history = opened.history
     if as_json:
         report = {
             "session": str(session),
             "n": len(ids),
-            "n_answers": sum(record["kind"] == "answer" for record in said),
+            "n_answers": sum(record.kind == "answer" for record in history),
             "n_clusters": int(labels.max()) + 1,
             "ids": list(ids),
             "labels": labels.tolist(),
             "names": {str(number): text for number, text in names.items()},
-            "answers": said,
+            "answers": answers_as_rows(history, ids),
         }
         print(json.dumps(report, default=str))
     elif out is None and answers is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias
@@ -102,24 +102,6 @@ class Record:
     answer: Answer
     at: float
     in_force: bool = True
-
-
-def columns(records: Sequence[Record], ids: Sequence[Any] | None = None) -> dict[str, list[Any]]:
-    """The records as a table; with the names of the rows where these are given.
-
-    Examples
-    --------
-    >>> columns([Record(0, "answer", Pair(0, 2), Answer.SAME, 1.5)], ids="abc")["j"]
-    ['c']
-    """
-    return {
-        "i": [r.pair.i if ids is None else ids[r.pair.i] for r in records],
-        "j": [r.pair.j if ids is None else ids[r.pair.j] for r in records],
-        "answer": [r.answer.name.lower() for r in records],
-        "kind": [r.kind for r in records],
-        "in_force": [r.in_force for r in records],
-        "at": [r.at for r in records],
-    }
 
 
 Oracle: TypeAlias = Callable[[int, int], "Answer | bool | None"]

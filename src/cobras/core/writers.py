@@ -1,4 +1,7 @@
-"""Tables to files: the suffix says the format, and a file is either the old one or the whole new one."""
+"""Answers and clusters as tables, and tables as files.
+
+The suffix says the format. A file that is replaced is at any moment either the old one or the whole new one.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import Record
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -17,6 +21,75 @@ if TYPE_CHECKING:
 
 WRITABLE = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 IN_BATCHES = (".csv", ".tsv", ".parquet", ".jsonl")
+
+
+def answers_table(records: Sequence[Record], ids: Sequence[Any] | None = None) -> dict[str, list[Any]]:
+    """The answers and volunteered constraints of a history as columns; rows by id where ids are given.
+
+    Examples
+    --------
+    >>> from cobras import Answer, Pair
+    >>> answers_table([Record(0, "answer", Pair(0, 2), Answer.SAME, 1.5)], ids="abc")["j"]
+    ['c']
+    """
+    return {
+        "i": [r.pair.i if ids is None else ids[r.pair.i] for r in records],
+        "j": [r.pair.j if ids is None else ids[r.pair.j] for r in records],
+        "answer": [r.answer.name.lower() for r in records],
+        "kind": [r.kind for r in records],
+        "in_force": [r.in_force for r in records],
+        "at": [r.at for r in records],
+    }
+
+
+def answers_as_rows(records: Sequence[Record], ids: Sequence[Any] | None = None) -> list[dict[str, Any]]:
+    """The same table as one mapping per answer, for JSON."""
+    table = answers_table(records, ids)
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+
+
+def with_clusters(
+    frame: pl.DataFrame, labels: Sequence[int] | npt.NDArray[Any], names: Mapping[int, str] | None = None
+) -> pl.DataFrame:
+    """The table plus a column `cluster`, and `cluster_name` when any name was given.
+
+    A column of that name which is already there is kept; the new one is then called `cluster_2`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> with_clusters(pl.DataFrame({"x": [1, 2]}), [0, 1], {1: "bikes"}).rows()
+    [(1, 0, None), (2, 1, 'bikes')]
+    """
+    import polars as pl
+
+    if len(labels) != frame.height:
+        raise InvalidDataError(f"There are {len(labels)} labels for a table of {frame.height} rows.")
+    numbers = pl.Series(_unused_name("cluster", frame.columns), labels, dtype=pl.Int32)
+    added = [numbers]
+    if names:
+        texts = numbers.replace_strict(names, default=None, return_dtype=pl.String)
+        added.append(texts.alias(_unused_name("cluster_name", frame.columns)))
+    return frame.with_columns(added)
+
+
+def labels_table(
+    ids: Sequence[Any] | npt.NDArray[Any],
+    labels: Sequence[int] | npt.NDArray[Any],
+    names: Mapping[int, str] | None = None,
+) -> pl.DataFrame:
+    """The columns `id`, `cluster` and, when any name was given, `cluster_name`, empty for a cluster without one."""
+    import polars as pl
+
+    table = with_clusters(pl.DataFrame({"id": ids}), labels, names)
+    return table.with_columns(pl.col("cluster_name").fill_null("")) if names else table
+
+
+def _unused_name(name: str, taken: Sequence[str]) -> str:
+    number, candidate = 2, name
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate
 
 
 def write_table(

@@ -9,39 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from cobras.core.exceptions import InvalidDataError
-from cobras.core.writers import write_batches, write_frame
+from cobras.core.writers import with_clusters, write_batches, write_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
     from cobras.data.dataset import Dataset
     from cobras.data.tables.outofcore import LargeTable
-
-
-def with_clusters(
-    frame: pl.DataFrame, labels: Sequence[int] | npt.NDArray[Any], names: Mapping[int, str] | None = None
-) -> pl.DataFrame:
-    """The table plus a column `cluster`, and `cluster_name` when any name was given.
-
-    A column of that name which is already there is kept; the new one is then called `cluster_2`.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> with_clusters(pl.DataFrame({"x": [1, 2]}), [0, 1], {1: "bikes"}).rows()
-    [(1, 0, None), (2, 1, 'bikes')]
-    """
-    import polars as pl
-
-    if len(labels) != frame.height:
-        raise InvalidDataError(f"There are {len(labels)} labels for a table of {frame.height} rows.")
-    numbers = pl.Series(_free("cluster", frame.columns), labels, dtype=pl.Int32)
-    added = [numbers]
-    if names:
-        texts = numbers.replace_strict(names, default=None, return_dtype=pl.String)
-        added.append(texts.alias(_free("cluster_name", frame.columns)))
-    return frame.with_columns(added)
 
 
 def clusters_in_batches(
@@ -80,11 +54,3 @@ def export_labels(
     <BLANKLINE>
     """
     return write_frame(with_clusters(frame, labels, names), path)
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    number = 2
-    candidate = name
-    while candidate in taken:
-        candidate, number = f"{name}_{number}", number + 1
-    return candidate

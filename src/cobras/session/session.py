@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any, Self
 
 from cobras.core.checks import as_seed, as_train_mask, check_options, check_plain
@@ -18,9 +19,9 @@ from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionE
 from cobras.core.partition import Partition
 from cobras.core.progress import WINDOW, Homes, Progress, measure
 from cobras.core.types import Answer, Event, LabelArray, Pair, Record
+from cobras.core.writers import answers_table, labels_table, write_frame, write_table
 from cobras.methods.protocol import Method
 from cobras.methods.registry import all_options, find_method, registration
-from cobras.session.exports import is_folder, write_answers, write_labels
 from cobras.session.file import SessionFile, described
 from cobras.session.history import Entry, History, Revision
 from cobras.session.replay import Replay
@@ -338,14 +339,20 @@ class Session:
 
         On a cluster a folder, without suffix or with a slash at its end, is written by the workers as Parquet.
         """
-        if isinstance(self.space, RemoteSpace) and is_folder(path, ids):
+        text = os.fspath(path)
+        if isinstance(self.space, RemoteSpace) and (text.endswith("/") or not PurePath(text).suffix):
+            if ids is not None:
+                raise InvalidDataError(
+                    "Workers know rows by their numbers alone. Leave ids out, or name a file."
+                )
             self.space.export_labels(path, self.partition, self.names)
         else:
-            write_labels(path, self.labels_, self.names, ids)
+            rows = range(self.space.n) if ids is None else list(ids)
+            write_frame(labels_table(rows, self.labels_, self.names), path)
 
     def export_answers(self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None) -> None:
         """Write all answers and constraints as CSV, Parquet or JSON, by suffix."""
-        write_answers(path, self.history, ids)
+        write_table(answers_table(self.history, ids), path)
 
     def set_note(self, **values: Any) -> None:
         """Keep JSON values with the session, such as where its data came from."""

@@ -17,6 +17,7 @@ import numpy as np
 from cobras.core.checks import flaw
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray, LabelArray
+from cobras.core.writers import labels_table
 from cobras.spaces.passes.regions import MemoryRegion
 
 Chain: TypeAlias = tuple[tuple[int, int], ...]  # (which split, which part of it), from the first split on
@@ -116,16 +117,11 @@ def labelled(
 def written(labels: LabelArray, start: int, folder: str, part: int, names: Mapping[int, str]) -> None:
     """Write number, cluster and name of every row as Parquet, to any address that fsspec knows."""
     import fsspec
-    import polars as pl
 
     numbers = np.arange(start, start + len(labels))
-    frame = pl.DataFrame({"id": numbers, "cluster": labels.astype(np.int32)})
-    if names:
-        words = np.array([names.get(c, "") for c in range(int(labels.max()) + 1)], dtype=object)
-        frame = frame.with_columns(cluster_name=pl.Series(words[labels], dtype=pl.String))
     path, has_folders = f"{folder.rstrip('/')}/{_part(part)}", folder.split(":", 1)[0] not in STORES
     with _writing(folder), fsspec.open(path, "wb", auto_mkdir=has_folders) as file:
-        frame.write_parquet(file)
+        labels_table(numbers, labels, names).write_parquet(file)
 
 
 def tidied(folder: str, n_parts: int) -> None:

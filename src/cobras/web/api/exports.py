@@ -7,8 +7,8 @@ import json
 from typing import NamedTuple
 
 from cobras.core.exceptions import InvalidDataError
+from cobras.core.writers import answers_as_rows, with_clusters
 from cobras.data import Dataset
-from cobras.data.export import with_clusters
 from cobras.web.view import View
 
 FORMATS = ("csv", "parquet", "answers", "constraints", "html")
@@ -44,19 +44,7 @@ def labels_file(dataset: Dataset, view: View, stem: str, suffix: str) -> File:
 
 def answers_file(dataset: Dataset, view: View, stem: str) -> File:
     """All answers and constraints with the person's own ids, as JSON."""
-    ids = dataset.names
-    said = [
-        {
-            "i": ids[r.pair.i],
-            "j": ids[r.pair.j],
-            "answer": r.answer.name.lower(),
-            "kind": r.kind,
-            "in_force": r.in_force,
-            "at": r.at,
-        }
-        for r in view.records
-    ]
-    text = json.dumps(said, indent=1, default=str)
+    text = json.dumps(answers_as_rows(view.records, dataset.names), indent=1, default=str)
     return File(f"{stem}-answers.json", "application/json", text.encode())
 
 
