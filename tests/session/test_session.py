@@ -114,7 +114,10 @@ def test_a_method_of_ones_own():
         return cobra(space, constraints, seed, n_super_instances=k)
 
     assert Session(X, three, random_state=0).partition.n_clusters == 3
-    assert Session(X, "cobras.methods.cobra:cobra", n_super_instances=4, random_state=0).partition.n_clusters == 4
+    assert (
+        Session(X, "cobras.methods.cobra:cobra", n_super_instances=4, random_state=0).partition.n_clusters
+        == 4
+    )
     with pytest.raises(InvalidDataError, match="There is no method 'kmeans'"):
         Session(X, "kmeans")
     with pytest.raises(InvalidDataError, match="cobras has no option depth"):

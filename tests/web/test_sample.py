@@ -45,7 +45,7 @@ def test_a_sample_has_the_labels_of_its_rows(seed: int, answers: list[bool], siz
     assert len(shown) == len(np.unique(shown.rows)) == size
     for partition in session.partitions:
         np.testing.assert_array_equal(shown.labels(partition), partition.labels[shown.rows])
-        assert shown.clusters_of(partition, range(0, 50, 7)) == partition.labels[::7].tolist()
+        assert list(partition.clusters_of(range(0, 50, 7)).values()) == partition.labels[::7].tolist()
         for number, members in enumerate(shown.members(partition, k) for k in range(partition.n_clusters)):
             everyone = np.flatnonzero(partition.labels == number)
             assert (members is None) == (len(everyone) > size)

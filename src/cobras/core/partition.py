@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.types import FloatArray, IndexArray, LabelArray
+from cobras.core.types import BoolArray, FloatArray, IndexArray, LabelArray
 
 AT_ONCE = 2**16  # instances that are labelled in one go: few are faster so, many take too much memory
 
@@ -64,6 +64,9 @@ class RemoteMembers(Members, Protocol):
 
     def labels(self, partition: Partition) -> LabelArray:
         """The cluster number of every instance."""
+
+    def labels_of(self, partition: Partition, instances: Sequence[int]) -> Sequence[int]:
+        """The cluster numbers of some instances, without those of the others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,10 +182,9 @@ class Partition:
     @property
     def labels(self) -> LabelArray:
         """The cluster number of every instance; computed anew at each call, O(n)."""
+        if (remote := self._remote()) is not None:
+            return remote.labels(self)
         parts = [(s, number) for number, c in enumerate(self.clusters) for s in c.super_instances]
-        for s, _ in parts:
-            if not isinstance(s.holding, np.ndarray) and isinstance(s.holding, RemoteMembers):
-                return s.holding.labels(self)
         sizes = [len(s) for s, _ in parts]
         labels = np.empty(sum(sizes), dtype=np.int32)
         if len(labels) > AT_ONCE:
@@ -192,3 +194,67 @@ class Partition:
             members = np.concatenate([s.members for s, _ in parts])
             labels[members] = np.repeat([number for _, number in parts], sizes)
         return labels
+
+    def clusters_of(
+        self, rows: Iterable[int], homes: dict[int, SuperInstance] | None = None
+    ) -> dict[int, int]:
+        """The cluster numbers of some instances, without those of all others.
+
+        Parameters
+        ----------
+        rows : iterable of int
+        homes : dict of int to SuperInstance, optional
+            Where each row was found last; it is kept up to date. From one clustering to the next, only rows whose
+            super-instance is gone are searched for.
+
+        Examples
+        --------
+        >>> a = SuperInstance(np.array([0, 3]), 0, np.zeros(1), 2)
+        >>> b = SuperInstance(np.array([1, 2]), 1, np.ones(1), 2)
+        >>> Partition(((a,), (b,))).clusters_of([3, 1])
+        {3: 0, 1: 1}
+        """
+        rows = list(dict.fromkeys(rows))
+        n = sum(len(s) for group in self.groups for s in group)
+        if rows and not 0 <= min(rows) <= max(rows) < n:
+            raise InvalidDataError(f"Rows go from 0 to {n - 1}, not from {min(rows)} to {max(rows)}.")
+        if self.n_clusters == 1:
+            return dict.fromkeys(rows, 0)
+        if rows and (remote := self._remote()) is not None:
+            return dict(zip(rows, remote.labels_of(self, rows), strict=True))
+        homes = {} if homes is None else homes
+        numbers = {id(s): number for number, c in enumerate(self.clusters) for s in c.super_instances}
+        everywhere = sorted((s for group in self.groups for s in group), key=len)
+        lost = {row for row in rows if id(homes.get(row)) not in numbers}
+        homes.update({s.representative: s for s in everywhere if s.representative in lost})
+        lost -= {s.representative for s in everywhere}
+        # First where a row is likely: its super-instance was split, or its parts were put together again.
+        for s, is_last_try in [*((s, False) for s in everywhere), *((s, True) for s in everywhere)]:
+            candidates = np.array(
+                [row for row in sorted(lost) if is_last_try or _is_related(homes.get(row), s)]
+            )
+            if len(candidates):
+                found = candidates[_is_member(s.members, candidates)].tolist()
+                homes.update(dict.fromkeys(found, s))
+                lost -= set(found)
+        return {row: numbers[id(homes[row])] for row in rows}
+
+    def _remote(self) -> RemoteMembers | None:
+        """What finds labels on other machines; None where all members are here."""
+        for group in self.groups:
+            for s in group:
+                if not isinstance(s.holding, np.ndarray) and isinstance(s.holding, RemoteMembers):
+                    return s.holding
+        return None
+
+
+def _is_related(home: SuperInstance | None, s: SuperInstance) -> bool:
+    """Whether one of two super-instances comes from the other in the split tree, as far as is known."""
+    return home is None or all(a == b for a, b in zip(home.path, s.path, strict=False))
+
+
+def _is_member(members: IndexArray, rows: IndexArray) -> BoolArray:
+    """Which rows are among the members, which are ascending: O(log n) for each row."""
+    rows = rows.astype(members.dtype)  # else all members would be converted
+    found: BoolArray = members[np.minimum(np.searchsorted(members, rows), len(members) - 1)] == rows
+    return found

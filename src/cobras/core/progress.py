@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from cobras.core.partition import Partition, SuperInstance
-from cobras.core.types import Answer, BoolArray, IndexArray, LabelArray, Record
+from cobras.core.types import Answer, IndexArray, LabelArray, Record
 
 WINDOW = 20  # answers over which stability is judged
 STABLE = 0.99  # share of instances that must have kept their cluster before a stop is suggested
@@ -92,56 +92,6 @@ def kept_share(shared: IndexArray) -> float:
     from scipy.optimize import linear_sum_assignment  # not before it is needed: its import takes a while
 
     return float(shared[linear_sum_assignment(shared, maximize=True)].sum() / shared.sum())
-
-
-class Homes:
-    """Finds the clusters of a few instances without those of all others.
-
-    Examples
-    --------
-    >>> a = SuperInstance(np.array([0, 3]), 0, np.zeros(1), 2)
-    >>> b = SuperInstance(np.array([1, 2]), 1, np.ones(1), 2)
-    >>> Homes().of(Partition(((a,), (b,))), [3, 1])
-    {3: 0, 1: 1}
-    """
-
-    def __init__(self) -> None:
-        self._homes: dict[int, SuperInstance] = {}
-
-    def of(self, partition: Partition, rows: Iterable[int]) -> dict[int, int]:
-        """The cluster number of each; a super-instance is searched only for those whose home is no longer there."""
-        numbers = {id(s): k for k, c in enumerate(partition.clusters) for s in c.super_instances}
-        everywhere = sorted((s for group in partition.groups for s in group), key=len)
-        rows = list(rows)
-        lost = {row for row in rows if id(self._homes.get(row)) not in numbers}
-        self._homes.update({s.representative: s for s in everywhere if s.representative in lost})
-        lost -= {s.representative for s in everywhere}
-        # First where a row is likely: a super-instance was split, or its parts were put together again.
-        for s, anyone in [*((s, False) for s in everywhere), *((s, True) for s in everywhere)]:
-            candidates = np.array([row for row in sorted(lost) if anyone or self._is_related(s, row)])
-            if len(candidates):
-                found = candidates[among(s.members, candidates)].tolist()
-                self._homes.update(dict.fromkeys(found, s))
-                lost -= set(found)
-        return {row: numbers[id(self._homes[row])] for row in rows}
-
-    def _is_related(self, s: SuperInstance, row: int) -> bool:
-        """Whether one of two super-instances, the home that a row had and another one, comes from the other."""
-        home = self._homes.get(row)
-        return home is None or all(a == b for a, b in zip(home.path, s.path, strict=False))
-
-
-def among(members: IndexArray, rows: IndexArray) -> BoolArray:
-    """Which rows are members; these are ascending.
-
-    Examples
-    --------
-    >>> among(np.array([2, 3, 7]), np.array([0, 3, 9])).tolist()
-    [False, True, False]
-    """
-    rows = rows.astype(members.dtype)  # else all members would be converted
-    found: BoolArray = members[np.minimum(np.searchsorted(members, rows), len(members) - 1)] == rows
-    return found
 
 
 def measure(

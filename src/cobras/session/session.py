@@ -16,8 +16,8 @@ from typing import Any, Self
 from cobras.core.checks import as_seed, as_train_mask, check_options, check_plain
 from cobras.core.constraints import ConstraintPairs
 from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionError
-from cobras.core.partition import Partition
-from cobras.core.progress import WINDOW, Homes, Progress, measure
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.progress import WINDOW, Progress, measure
 from cobras.core.types import Answer, Event, LabelArray, Pair, Record
 from cobras.core.writers import answers_table, labels_table, write_frame, write_table
 from cobras.methods.protocol import Method
@@ -130,7 +130,7 @@ class Session:
         self._start = lambda constraints: function(space, constraints, seed, **method_options)
         self._state: Replay | None = None
         self._labels: tuple[Partition, LabelArray] | None = None
-        self._homes = Homes()
+        self._homes: dict[int, SuperInstance] = {}
         self._notes: dict[str, Any] = {}
 
     # -- asking and telling ----------------------------------------------------------------------------------------
@@ -274,10 +274,7 @@ class Session:
 
     def clusters_of(self, rows: Iterable[int]) -> dict[int, int]:
         """The cluster numbers of some rows, without those of all others."""
-        rows = list(dict.fromkeys(rows))
-        if rows and isinstance(self.space, RemoteSpace):
-            return dict(zip(rows, self.space.labels_of(self.partition, rows), strict=True))
-        return self._homes.of(self.partition, rows)
+        return self.partition.clusters_of(rows, self._homes)
 
     def labels_at(self, n_answers: int) -> LabelArray:
         """The labels one had, or would have had, after so many answers."""

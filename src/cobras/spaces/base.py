@@ -68,10 +68,7 @@ def digest(*parts: bytes | IndexArray) -> bytes:
 
 @runtime_checkable
 class RemoteSpace(Space, Protocol):
-    """A space on other machines, which finds labels where the rows lie."""
-
-    def labels_of(self, partition: Partition, instances: Sequence[int]) -> list[int]:
-        """The cluster numbers of some instances, without those of the others."""
+    """A space on other machines, which writes labels where the rows lie."""
 
     def export_labels(
         self, folder: str | os.PathLike[str], partition: Partition, names: Mapping[int, str] | None = None

@@ -8,12 +8,10 @@ at again; so an answer costs what its new super-instances cost.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 
 import numpy as np
 
 from cobras.core.partition import Partition, SuperInstance
-from cobras.core.progress import among
 from cobras.core.types import IndexArray, LabelArray
 from cobras.session.session import Session
 from cobras.spaces.base import RemoteSpace
@@ -66,25 +64,13 @@ class Sample:
         if self.rows is None and self._space is None:
             return partition.labels
         if self._space is not None:
-            return np.array(self._space.labels_of(partition, self.numbers().tolist()), np.int32)
+            return np.array(list(partition.clusters_of(self.numbers().tolist()).values()), np.int32)
         labels = np.zeros(len(self), np.int32)
         with self._lock:
             for number, cluster in enumerate(partition.clusters):
                 for s in cluster.super_instances:
                     labels[self._places_in(s)] = number
         return labels
-
-    def clusters_of(self, partition: Partition, rows: Sequence[int]) -> list[int]:
-        """The clusters of some rows, shown or not; every super-instance is searched once for all of them."""
-        if self._space is not None:
-            return list(map(int, self._space.labels_of(partition, rows)))
-        wanted = np.array(rows, np.int64)
-        found = np.full(len(wanted), -1)
-        for number, cluster in enumerate(partition.clusters):
-            for s in cluster.super_instances:
-                found[among(s.members, wanted)] = number
-        assert (found >= 0).all(), "a row is in no cluster"
-        return found.tolist()
 
     def members(self, partition: Partition, number: int) -> IndexArray | None:
         """All rows of a cluster, ascending; None where they are more than are shown, or lie on other machines."""

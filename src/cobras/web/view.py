@@ -65,9 +65,7 @@ class View:
         found = {row: self._known(row) for row in rows}
         unknown = [row for row, number in found.items() if number is None]
         if unknown:
-            found.update(
-                zip(unknown, self.sample.clusters_of(self.points[-1].partition, unknown), strict=True)
-            )
+            found.update(self.points[-1].partition.clusters_of(unknown))
         return {row: number or 0 for row, number in found.items()}
 
     def _known(self, row: int) -> int | None:

@@ -78,13 +78,6 @@ class DaskSpace(RowSpace):
         """The rows of some instances, from where they lie."""
         return self.table[np.asarray(instances)]
 
-    def labels_of(self, partition: Partition, instances: Sequence[int]) -> list[int]:
-        """The cluster numbers of some instances, without those of the others."""
-        if not len(instances):
-            return []
-        found: list[int] = self.table.take(label_tasks(self.table, partition), np.asarray(instances)).tolist()
-        return found
-
     def export_labels(
         self, folder: str | os.PathLike[str], partition: Partition, names: Mapping[int, str] | None = None
     ) -> None:

@@ -115,6 +115,11 @@ class RemotePart:
         )
         return found
 
+    def labels_of(self, partition: Partition, instances: Sequence[int]) -> list[int]:
+        """The cluster numbers of some rows; only these travel."""
+        found: list[int] = self.table.take(label_tasks(self.table, partition), np.asarray(instances)).tolist()
+        return found
+
     def remember(self, found: IndexArray) -> None:
         """Keep the members of a part that has moved here."""
         self._found = found
