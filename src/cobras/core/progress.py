@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobras.core.partition import Partition, SuperInstance
+from cobras.core.partition import NodePath, Partition, SuperInstance
 from cobras.core.types import Answer, IndexArray, LabelArray, Record
 
 WINDOW = 20  # answers over which stability is judged
@@ -79,7 +79,7 @@ def _counted(before: LabelArray, now: LabelArray, n_before: int, n_now: int) -> 
     return counts.reshape(n_before, n_now)
 
 
-def _home(homes: dict[tuple[int, ...], int], s: SuperInstance) -> int | None:
+def _home(homes: dict[NodePath, int], s: SuperInstance) -> int | None:
     path = s.path
     for length in range(len(path), -1, -1):
         if path[:length] in homes:

@@ -14,7 +14,7 @@ from collections.abc import Generator, Sequence
 from typing import Literal
 
 from cobras.core.constraints import Constraints
-from cobras.core.partition import Partition, SuperInstance
+from cobras.core.partition import NodePath, Partition, SuperInstance
 from cobras.core.types import Answer
 from cobras.methods.merge import Groups, join_known, merge
 from cobras.methods.protocol import Reconsider, Representative, Reuse, Step, Steps, ask, tries
@@ -57,7 +57,7 @@ def cobras(
     """
     clusters: Groups = [(space.root(seed),)]
     single = complete = Partition.of(clusters)
-    unsplittable: set[tuple[int, ...]] = set()
+    unsplittable: set[NodePath] = set()
     while True:
         try:
             chosen = largest(clusters, constraints, unsplittable)
@@ -129,7 +129,7 @@ def split_level(
 def pick(part: SuperInstance, halves: Sequence[SuperInstance], branch: Branch) -> SuperInstance:
     """The half in which the search goes on."""
     if branch == "random" and len(halves) > 1:
-        return halves[int(part.random(0).random(1)[0] * len(halves))]
+        return halves[int(part.random().random(1)[0] * len(halves))]
     return max(halves, key=len) if branch == "largest" else min(halves, key=len)
 
 
@@ -139,9 +139,7 @@ def without(clusters: Groups, chosen: SuperInstance) -> Groups:
     return [cluster for cluster in left if cluster]
 
 
-def largest(
-    clusters: Groups, constraints: Constraints, unsplittable: set[tuple[int, ...]]
-) -> SuperInstance | None:
+def largest(clusters: Groups, constraints: Constraints, unsplittable: set[NodePath]) -> SuperInstance | None:
     """The largest super-instance that can be split and that nobody promised to be pure; the first on a tie."""
     done = constraints.pure | constraints.complete.keys()
     best, size = None, 1

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from cobras.core.partition import Members, Partition, SuperInstance
+from cobras.core.partition import Child, Members, NodePath, Partition, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.spaces.kernels.kmeans import KMeansResult, kmeans
 from cobras.spaces.parts import describe, homes, squared_distances
@@ -29,7 +29,7 @@ from cobras.spaces.passes.regions import MemoryRegion
 
 Medoid = Literal["nearest_to_centroid", "train_centroid", "pam"]
 Among: TypeAlias = Literal["all", "train"]
-Node: TypeAlias = tuple[int, tuple[int, ...]]
+Node: TypeAlias = tuple[int, NodePath, Split | None]
 
 
 class RowSpace(ABC):
@@ -67,19 +67,17 @@ class RowSpace(ABC):
 
     def root(self, seed: int) -> SuperInstance:
         """The super-instance that holds everything."""
-        return self._once((seed, ()), lambda: (self._root(seed),))[0]
+        return self._once((seed, (), None), lambda: (self._root(seed),))[0]
 
     def split(
         self, s: SuperInstance, k: int, among: Among = "all", draw: int = 0
     ) -> tuple[SuperInstance, ...]:
         """At most k parts, each with a training member; never more than there are distinct rows."""
-        k = min(k, s.n_train)
-        if k < 2:
+        split = Split(min(k, s.n_train), among, draw)
+        if split.k < 2:
             return (s,)
-        # No split has k = 1, so 1 stands for "train"; children of further draws have numbers of their own.
-        node = (*s.path, k if among == "all" else 1, *(() if draw == 0 else (-draw,)))
         make = self._large_parts if self._is_large(s) else self._small_parts
-        return self._once((s.seed, node), lambda: make(s, k, node, among))
+        return self._once((s.seed, s.path, split), lambda: make(s, split))
 
     def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
         """The medoid, then the training members next nearest to the centroid."""
@@ -101,23 +99,20 @@ class RowSpace(ABC):
 
     # -- all rows at once ------------------------------------------------------------------------------------------
 
-    def _small_parts(
-        self, s: SuperInstance, k: int, node: tuple[int, ...], among: Among
-    ) -> tuple[SuperInstance, ...]:
+    def _small_parts(self, s: SuperInstance, split: Split) -> tuple[SuperInstance, ...]:
         rows, shown = self._rows(s), self._shown_of(s)
-        cut = self._cut if among == "all" else self._cut_among_train
-        parts = self._parts(rows, s.members, cut(rows, shown, k, s, node), shown, s.seed, node)
+        cut = self._cut if split.among == "all" else self._cut_among_train
+        labels = cut(rows, shown, s, split)
+        parts = self._parts(rows, s.members, labels, shown, s.seed, lambda g: (*s.path, Child(split, g)))
         return parts if len(parts) > 1 else (s,)
 
     def _shown_of(self, s: SuperInstance) -> BoolArray:
         """Which members may be shown; empty if all may."""
         return self._shown if self.train is None else self._shown[s.members]
 
-    def _cut(
-        self, rows: FloatArray, shown: BoolArray, k: int, s: SuperInstance, node: tuple[int, ...]
-    ) -> IndexArray:
+    def _cut(self, rows: FloatArray, shown: BoolArray, s: SuperInstance, split: Split) -> IndexArray:
         """K-means on all members; a group without training member joins the one whose medoid is nearest to it."""
-        labels: IndexArray = self._kmeans(rows, k, s, node).labels
+        labels: IndexArray = self._kmeans(rows, s, split).labels
         if self.train is None:
             return labels
         *_, means, medoids, n_train = describe(rows, labels, int(labels.max()) + 1, shown)
@@ -126,21 +121,20 @@ class RowSpace(ABC):
         return regrouped
 
     def _cut_among_train(
-        self, rows: FloatArray, shown: BoolArray, k: int, s: SuperInstance, node: tuple[int, ...]
+        self, rows: FloatArray, shown: BoolArray, s: SuperInstance, split: Split
     ) -> IndexArray:
         """K-means on the training members; the others follow the nearest center."""
         if self.train is None:
-            return self._kmeans(rows, k, s, node).labels
+            return self._kmeans(rows, s, split).labels
         from scipy.spatial.distance import cdist
 
-        found = self._kmeans(rows[shown], k, s, node)
+        found = self._kmeans(rows[shown], s, split)
         labels: IndexArray = cdist(rows, found.centers).argmin(axis=1)
         labels[shown] = found.labels
         return labels
 
-    def _kmeans(self, rows: FloatArray, k: int, s: SuperInstance, node: tuple[int, ...]) -> KMeansResult:
-        rng = s.random(*node[len(s.path) :])
-        return kmeans(rows, k, rng, n_init=self.n_init, full_restarts=self.full_restarts)
+    def _kmeans(self, rows: FloatArray, s: SuperInstance, split: Split) -> KMeansResult:
+        return kmeans(rows, split.k, s.random(split), n_init=self.n_init, full_restarts=self.full_restarts)
 
     def _parts(
         self,
@@ -149,7 +143,7 @@ class RowSpace(ABC):
         labels: IndexArray,
         shown: BoolArray,
         seed: int,
-        node: tuple[int, ...] | None,
+        path_of: Callable[[int], NodePath],
     ) -> tuple[SuperInstance, ...]:
         k = int(labels.max()) + 1
         ordered, starts, means, medoids, n_train = describe(rows, labels, k, shown)
@@ -159,10 +153,8 @@ class RowSpace(ABC):
             medoid = (
                 medoids[g] if self.medoid == "nearest_to_centroid" else self._other_medoid(rows, group, shown)
             )
-            path = () if node is None else (*node, g)
-            parts.append(
-                SuperInstance(members[group], int(members[medoid]), means[g], int(n_train[g]), seed, path)
-            )
+            found = members[group], int(members[medoid]), means[g], int(n_train[g])
+            parts.append(SuperInstance(*found, seed, path_of(g)))
         return tuple(parts)
 
     def _other_medoid(self, rows: FloatArray, group: IndexArray, shown: BoolArray) -> int:
@@ -180,11 +172,9 @@ class RowSpace(ABC):
         at_once = min(self._at_once, large.AT_ONCE // self._n_columns)
         return len(s) > at_once and self.medoid == "nearest_to_centroid" and not self.full_restarts
 
-    def _large_parts(
-        self, s: SuperInstance, k: int, node: tuple[int, ...], among: Among
-    ) -> tuple[SuperInstance, ...]:
-        region, rng = self._region(s), s.random(*node[len(s.path) :])
-        if among == "all" or self.train is None:
+    def _large_parts(self, s: SuperInstance, split: Split) -> tuple[SuperInstance, ...]:
+        region, rng, k = self._region(s), s.random(split), split.k
+        if split.among == "all" or self.train is None:
             found = large.cut(region, k, rng, self.n_init)
         else:
             found = large.described(region, large.cut(region.shown_only(), k, rng, self.n_init).means)
@@ -193,7 +183,7 @@ class RowSpace(ABC):
             return (s,)
         held = self._divided(s, found)
         return tuple(
-            SuperInstance(held[g], medoid, found.means[g], n_train, s.seed, (*node, g))
+            SuperInstance(held[g], medoid, found.means[g], n_train, s.seed, (*s.path, Child(split, g)))
             for g, (medoid, n_train) in enumerate(
                 zip(found.medoids.tolist(), found.n_train.tolist(), strict=True)
             )
@@ -204,7 +194,9 @@ class RowSpace(ABC):
         whole = SuperInstance(everything, 0, np.empty(self._n_columns), self.n, seed)
         if not self._is_large(whole):
             nothing = np.zeros(self.n, dtype=np.int32)
-            return self._parts(self._rows(whole), everything.found(), nothing, self._shown, seed, None)[0]
+            return self._parts(
+                self._rows(whole), everything.found(), nothing, self._shown, seed, lambda g: ()
+            )[0]
         region = self._region(whole)
         some = region.rows(np.linspace(0, self.n - 1, large.SAMPLE // 4, dtype=np.int64))
         found = large.described(region, some.mean(axis=0, keepdims=True, dtype=np.float64))
@@ -264,7 +256,8 @@ class EuclideanSpace(RowSpace):
         """A clustering given by labels: one super-instance for each cluster."""
         _, labels = np.unique(labels, return_inverse=True)
         everything = Everything(self.n).found()
-        return Partition.of((part,) for part in self._parts(self.X, everything, labels, self._shown, 0, None))
+        parts = self._parts(self.X, everything, labels, self._shown, 0, lambda g: ())
+        return Partition.of((part,) for part in parts)
 
     def _rows(self, s: SuperInstance) -> FloatArray:
         return self.X if len(s) == self.n else self.X[s.members]

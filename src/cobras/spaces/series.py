@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.partition import SuperInstance
+from cobras.core.partition import Child, NodePath, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.spaces.kernels.dtw import dtw_matrix
 from cobras.spaces.kernels.kmeans import Uniforms
@@ -104,7 +104,7 @@ class SeriesSpace:
         self.n_jobs = n_jobs
         self.progress = progress
         self._shown = np.ones(self.n, dtype=bool) if self.train is None else self.train
-        self._splits: dict[tuple[int, tuple[int, ...]], tuple[SuperInstance, ...]] = {}
+        self._splits: dict[tuple[int, NodePath, Split | None], tuple[SuperInstance, ...]] = {}
 
     @property
     def table(self) -> FloatArray:
@@ -113,30 +113,34 @@ class SeriesSpace:
 
     def root(self, seed: int) -> SuperInstance:
         """The super-instance that holds everything."""
-        if (seed, ()) not in self._splits:
-            self._splits[seed, ()] = (self._part(np.arange(self.n, dtype=np.int32), None, seed, ()),)
-        return self._splits[seed, ()][0]
+        if (seed, (), None) not in self._splits:
+            self._splits[seed, (), None] = (self._part(np.arange(self.n, dtype=np.int32), None, seed, ()),)
+        return self._splits[seed, (), None][0]
 
     def split(
         self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all", draw: int = 0
     ) -> tuple[SuperInstance, ...]:
         """At most k parts, each with a training member; two at least where training members are different."""
-        k = min(k, s.n_train)
-        if k < 2:
+        split = Split(min(k, s.n_train), among, draw)
+        if split.k < 2:
             return (s,)
-        # No split has k = 1, so 1 stands for "train"; children of further draws have numbers of their own.
-        node = (*s.path, k if among == "all" else 1, *(() if draw == 0 else (-draw,)))
-        if (s.seed, node) not in self._splits:
+        node = s.seed, s.path, split
+        if node not in self._splits:
             shown = self._shown[s.members]
             deciding = s.members if among == "all" else s.members[shown]
-            labels, centres = self._geometry.cut(deciding, k, s.random(*node[len(s.path) :]))
+            labels, centres = self._geometry.cut(deciding, split.k, s.random(split))
             groups = [
-                self._part(deciding[labels == g], None if centres is None else centres[g], s.seed, (*node, g))
+                self._part(
+                    deciding[labels == g],
+                    None if centres is None else centres[g],
+                    s.seed,
+                    (*s.path, Child(split, g)),
+                )
                 for g in range(int(labels.max()) + 1)
             ]
             parts = self._housed(groups, s.members[:0] if among == "all" else s.members[~shown])
-            self._splits[s.seed, node] = parts if len(parts) > 1 else (s,)
-        return self._splits[s.seed, node]
+            self._splits[node] = parts if len(parts) > 1 else (s,)
+        return self._splits[node]
 
     def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
         """The medoid, then the training members that stand for the others next best."""
@@ -182,7 +186,7 @@ class SeriesSpace:
         )
 
     def _part(
-        self, members: IndexArray, start: FloatArray | None, seed: int, path: tuple[int, ...]
+        self, members: IndexArray, start: FloatArray | None, seed: int, path: NodePath
     ) -> SuperInstance:
         shown = members[self._shown[members]]
         order, centroid = self._geometry.describe(shown if len(shown) else members, members, start)

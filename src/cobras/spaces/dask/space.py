@@ -20,12 +20,12 @@ import numpy as np
 
 from cobras.core.checks import flaw
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.partition import Members, Partition, SuperInstance
+from cobras.core.partition import Members, NodePath, Partition, SuperInstance
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.dask.table import RemotePart, RemoteRegion, RemoteTable, label_tasks
 from cobras.spaces.dask.tasks import tidied, written
 from cobras.spaces.dask.workers import Workers
-from cobras.spaces.euclidean import Medoid, Node, RowSpace
+from cobras.spaces.euclidean import Medoid, RowSpace
 from cobras.spaces.passes import sampled as large
 
 LEAST = 2**24  # bytes of a partition: a scheduler takes milliseconds for a task, however short that is
@@ -71,8 +71,8 @@ class DaskSpace(RowSpace):
             )
         super().__init__(self.table.shape, None, n_init, full_restarts, medoid)
         self.parameters = {"n_init": n_init, "full_restarts": full_restarts, "medoid": medoid}
-        self._moved: OrderedDict[Node, tuple[IndexArray, FloatArray]] = OrderedDict()
-        self._homes: dict[Node, SuperInstance] = {}
+        self._moved: OrderedDict[tuple[int, NodePath], tuple[IndexArray, FloatArray]] = OrderedDict()
+        self._homes: dict[tuple[int, NodePath], SuperInstance] = {}
 
     def rows(self, instances: IndexArray) -> FloatArray:
         """The rows of some instances, from where they lie."""
