@@ -23,9 +23,9 @@ from .core.types import Pair as Pair
 from .core.types import Record as Record
 from .data.dataset import Dataset as Dataset
 from .data.read import read_dataset as read_dataset
-from .estimators.adder import ADDER as ADDER
-from .estimators.cobras import COBRA as COBRA
-from .estimators.cobras import COBRAS as COBRAS
+from .estimators.active import ADDER as ADDER
+from .estimators.active import COBRA as COBRA
+from .estimators.active import COBRAS as COBRAS
 from .estimators.competitors import COBS as COBS
 from .estimators.competitors import NPU as NPU
 from .estimators.competitors import ExploreConsolidate as ExploreConsolidate

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from cobras.estimators.active import ActiveClusterer
 
 
+@dataclass(eq=False, repr=False)
 class NPU(ActiveClusterer):
     """NPU: place the most informative instance in a neighbourhood, cluster anew, and begin again.
 
@@ -32,28 +34,18 @@ class NPU(ActiveClusterer):
 
     _method = "npu"
 
-    def __init__(
-        self,
-        clusterer: Any = "mpckmeans",
-        n_clusters: int | None = None,
-        max_queries: int | None = 100,
-        *,
-        random_state: Any = None,
-        n_trees: int = 50,
-        forest: str = "lean",
-        infer_last: bool = False,
-        warm_start: bool = True,
-    ) -> None:
-        self.clusterer = clusterer
-        self.n_clusters = n_clusters
-        self.max_queries = max_queries
-        self.random_state = random_state
-        self.n_trees = n_trees
-        self.forest = forest
-        self.infer_last = infer_last
-        self.warm_start = warm_start
+    clusterer: Any = "mpckmeans"
+    n_clusters: int | None = None
+    max_queries: int | None = 100
+    _: KW_ONLY
+    random_state: Any = None
+    n_trees: int = 50
+    forest: str = "lean"
+    infer_last: bool = False
+    warm_start: bool = True
 
 
+@dataclass(eq=False, repr=False)
 class ExploreConsolidate(ActiveClusterer):
     """Explore-Consolidate: find one member of each cluster, farthest first; then place random instances.
 
@@ -76,20 +68,12 @@ class ExploreConsolidate(ActiveClusterer):
 
     _method = "explore_consolidate"
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        max_queries: int | None = 100,
-        *,
-        random_state: Any = None,
-        clusterer: Any = "mpckmeans",
-        infer_last: bool = True,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_queries = max_queries
-        self.random_state = random_state
-        self.clusterer = clusterer
-        self.infer_last = infer_last
+    n_clusters: int | None = None
+    max_queries: int | None = 100
+    _: KW_ONLY
+    random_state: Any = None
+    clusterer: Any = "mpckmeans"
+    infer_last: bool = True
 
 
 class MinMax(ExploreConsolidate):
@@ -106,6 +90,7 @@ class MinMax(ExploreConsolidate):
     _method = "min_max"
 
 
+@dataclass(eq=False, repr=False)
 class COBS(ActiveClusterer):
     """COBS, active: ask where a pool of clusterings disagrees, and report the one that satisfies most answers.
 
@@ -135,45 +120,23 @@ class COBS(ActiveClusterer):
 
     _method = "cobs"
 
-    def __init__(
-        self,
-        max_queries: int | None = 100,
-        *,
-        random_state: Any = None,
-        k_max: int = 10,
-        n_eps: int = 20,
-        max_min_points: int = 20,
-        max_neighbors: int = 20,
-        n_sigma: int = 20,
-        min_sigma: float = 0.01,
-        max_sigma: float = 5.0,
-        n_restarts: int = 10,
-        noise: str = "singletons",
-        deduplicate: bool = True,
-        max_rows: int = 10_000,
-        update_factor: float = 1.05,
-        sample_size: int = 200,
-        update: str = "both",
-        count_entailed: bool = False,
-        n_jobs: int | None = None,
-        cache_dir: str | None = None,
-    ) -> None:
-        self.max_queries = max_queries
-        self.random_state = random_state
-        self.k_max = k_max
-        self.n_eps = n_eps
-        self.max_min_points = max_min_points
-        self.max_neighbors = max_neighbors
-        self.n_sigma = n_sigma
-        self.min_sigma = min_sigma
-        self.max_sigma = max_sigma
-        self.n_restarts = n_restarts
-        self.noise = noise
-        self.deduplicate = deduplicate
-        self.max_rows = max_rows
-        self.update_factor = update_factor
-        self.sample_size = sample_size
-        self.update = update
-        self.count_entailed = count_entailed
-        self.n_jobs = n_jobs
-        self.cache_dir = cache_dir
+    max_queries: int | None = 100
+    _: KW_ONLY
+    random_state: Any = None
+    k_max: int = 10
+    n_eps: int = 20
+    max_min_points: int = 20
+    max_neighbors: int = 20
+    n_sigma: int = 20
+    min_sigma: float = 0.01
+    max_sigma: float = 5.0
+    n_restarts: int = 10
+    noise: str = "singletons"
+    deduplicate: bool = True
+    max_rows: int = 10_000
+    update_factor: float = 1.05
+    sample_size: int = 200
+    update: str = "both"
+    count_entailed: bool = False
+    n_jobs: int | None = None
+    cache_dir: str | None = None
