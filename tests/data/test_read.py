@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cobras.core.exceptions import DataChangedError
 from cobras.data import read_dataset, read_recipe
+from cobras.data.recipe import Recipe
 
 FLOWERS = "name,length,width,kind\nrose,4,1,a\nlily,6,1,b\nivy,,3,a\n"
 X_FLOWERS = [[0, 0], [1, 0], [0.5, 1]]
@@ -40,7 +41,7 @@ def test_features_ids_label_and_notes(tmp_path: Path) -> None:
         "Filled 1 missing value in 'length' with the median.",
         "Scaled 2 columns to [0, 1].",
     )
-    assert json.loads(json.dumps(ds.recipe)) == ds.recipe
+    assert Recipe.from_json(json.loads(json.dumps(ds.recipe.to_json()))) == ds.recipe
 
 
 def test_every_format_gives_the_same(tmp_path: Path) -> None:

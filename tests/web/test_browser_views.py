@@ -37,7 +37,7 @@ def made(cards: list[Card]) -> Dataset:
     n = len(cards)
     X = np.random.default_rng(0).normal(size=(n, 2)) + 9 * (np.arange(n) % 2)[:, None]
     frame = pl.DataFrame({"id": range(n)})
-    return Dataset(X, np.arange(n), ("x", "y"), frame, None, cards.__getitem__, recipe={"kind": "made"})
+    return Dataset(X, np.arange(n), ("x", "y"), frame, None, cards.__getitem__)
 
 
 def inked(page: Page) -> int:

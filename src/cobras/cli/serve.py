@@ -142,7 +142,7 @@ def show(
 
 def name_of(dataset: Dataset, data: Path | None, file: Path) -> str:
     """What the data is called on the page."""
-    if dataset.recipe.get("kind") == "bundled":
+    if dataset.recipe.kind == "bundled":
         return "Handwritten digits"
     return file.stem if data is None or not data.exists() else data.resolve().name
 

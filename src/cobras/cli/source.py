@@ -14,6 +14,7 @@ from cobras.core.checks import is_dask
 from cobras.core.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
 from cobras.data.read import choices_of, recipe_choices
+from cobras.data.recipe import Recipe
 from cobras.data.tables.parquet import has_pattern
 from cobras.data.tables.remote import as_url, read_remote
 from cobras.methods.registry import default_method, registration
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
     """Note in the session file which data it is about and how that was read."""
     source = None if path is None else as_url(path) or str(path.absolute())
-    if session.get_note("data") != source or session.get_note("recipe") != dataset.recipe:
-        session.set_note(data=source, recipe=dataset.recipe)
+    recipe = dataset.recipe.to_json()
+    if session.get_note("data") != source or session.get_note("recipe") != recipe:
+        session.set_note(data=source, recipe=recipe)
 
 
 def read_source(
@@ -57,10 +59,12 @@ def load_data(path: Path, file: Path, options: DataOptions, scheduler: str | Non
         with showing_progress() as progress:
             return read_source(path, options, scheduler, progress)
     for option, given in options.given().items():
-        before = recipe.get(option)
+        before = getattr(recipe, option)
+        if isinstance(given, list):
+            given = tuple(given)
         if (str(Path(str(given)).absolute()) if option == "vectors" else given) != before:
             kept = " ".join(
-                f"--{option} {value}" for value in (before if isinstance(before, list) else [before])
+                f"--{option} {value}" for value in (before if isinstance(before, tuple) else [before])
             )
             raise DataChangedError(
                 f"{file} was made {'with ' + kept if before else f'without --{option}'}. "
@@ -74,13 +78,13 @@ def load_for_session(file: Path, path: Path | None, scheduler: str | None = None
     if not file.is_file():
         raise SessionFileError(f"There is no session file {file}.")
     source, recipe = _notes(file)
-    if recipe is not None and recipe.get("kind") == "bundled":
+    if recipe is not None and recipe.kind == "bundled":
         return load_demo()
     if path is None:
         path = _found(file, source)
     if recipe is None:
         return read_dataset(path)
-    if recipe.get("remote"):
+    if recipe.remote:
         if scheduler is None:
             raise InvalidDataError(
                 f"The data of {file} is read by a cluster; add --scheduler, as at the beginning."
@@ -97,7 +101,7 @@ def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session
     hand and not so many that its first question takes long, COBRAS for series and on a cluster.
     """
     X: Any = dataset.X
-    distance = dataset.recipe.get("features")
+    distance: Any = dataset.recipe.features
     is_new = file is None or not file.is_file() or not file.stat().st_size
     if dataset.series is None or distance not in ("dtw", "kshape"):
         if is_new and options.get("method") is None:
@@ -150,9 +154,10 @@ def showing_progress() -> Iterator[Callable[[int, int], None]]:
         bar.stop()
 
 
-def _notes(file: Path) -> tuple[str | None, dict[str, Any] | None]:
+def _notes(file: Path) -> tuple[str | None, Recipe | None]:
     with Journal(file) as journal:  # the session itself opens only once its data is there
-        return journal.get_meta("note:data"), journal.get_meta("note:recipe")
+        stored = journal.get_meta("note:recipe")
+        return journal.get_meta("note:data"), None if stored is None else Recipe.from_json(stored)
 
 
 def _found(file: Path, source: str | None) -> Path:

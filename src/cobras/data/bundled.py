@@ -9,6 +9,7 @@ import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
 from cobras.data.dataset import Dataset, Picture
+from cobras.data.recipe import Recipe
 
 
 def load_demo() -> Dataset:
@@ -33,7 +34,7 @@ def load_demo() -> Dataset:
         labels=labels,
         card=_Pictures(X.reshape(-1, 8, 8)),
         notes=("1,797 handwritten digits. Sort them as you like: by digit, by slant, by hand.",),
-        recipe={"kind": "bundled", "name": "digits"},
+        recipe=Recipe("bundled", name="digits"),
     )
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
 from cobras.data.items.photos import Photo
+from cobras.data.recipe import Recipe
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,8 +98,8 @@ class Dataset:
         Makes the card of row i; use `show`.
     notes : tuple of str
         What was done to the data, a sentence each.
-    recipe : dict
-        Plain JSON values which, together with the file, give the same `X` again.
+    recipe : Recipe
+        What, together with the file, gives the same `X` again.
     series : array of shape (n, channels, length) or None
         Time series as they are, padded with NaN, for a space that compares them; None for everything else.
     large : LargeTable or None
@@ -121,7 +122,7 @@ class Dataset:
     labels: npt.NDArray[Any] | None
     card: Callable[[int], Card] = field(repr=False)
     notes: tuple[str, ...] = ()
-    recipe: dict[str, Any] = field(default_factory=dict)
+    recipe: Recipe = field(default_factory=Recipe)
     series: FloatArray | None = field(default=None, repr=False)
     large: LargeTable | None = field(default=None, repr=False, compare=False)
     encoded: Callable[[IndexArray], FloatArray] | None = field(default=None, repr=False, compare=False)
@@ -129,12 +130,12 @@ class Dataset:
     @property
     def kind(self) -> str:
         """What the items are: "table", "text", "image" or "series"."""
-        return "image" if self.recipe.get("kind") == "bundled" else self.recipe.get("kind", "table")
+        return "image" if self.recipe.kind == "bundled" else self.recipe.kind
 
     @property
     def shown(self) -> pl.DataFrame:
         """The columns that a person may see: neither the label nor what was dropped."""
-        hidden = set(self.recipe.get("hidden", self.frame.columns))
+        hidden = set(self.frame.columns if self.recipe.hidden is None else self.recipe.hidden)
         return type(self.frame)([column for column in self.frame if column.name not in hidden])
 
     def __len__(self) -> int:
@@ -161,7 +162,7 @@ class Dataset:
         """The columns of row `i` that a person may see."""
         if self.large is None:
             return self.shown.row(i, named=True)
-        hidden = set(self.recipe.get("hidden", ()))
+        hidden = set(self.recipe.hidden or ())
         return {name: value for name, value in self.large.row(i).items() if name not in hidden}
 
     def show(self, i: int) -> Card:

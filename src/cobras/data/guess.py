@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
+from cobras.data.recipe import Recipe
 from cobras.data.tables.columns import listed
 
 Kind: TypeAlias = Literal["table", "text", "image", "series"]
@@ -76,9 +77,9 @@ class Choices:
                 f"{kind}. Leave them out, or give another kind."
             )
 
-    def recipe(self) -> dict[str, Any]:
-        """The choices as JSON values."""
-        return {**asdict(self), "drop": list(self.drop)}
+    def recipe(self, **found: Any) -> Recipe:
+        """The recipe of data that was read by these choices, with what was found out about it."""
+        return Recipe(**{**asdict(self), **found})
 
     def open_columns(self, columns: Sequence[str]) -> list[str]:
         """The columns that may be used and shown."""

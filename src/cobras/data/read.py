@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.core.types import FloatArray
@@ -16,6 +15,7 @@ from cobras.data.items.curves import read_curves
 from cobras.data.items.images import Progress
 from cobras.data.items.items import encode_table, read_folder, read_rows
 from cobras.data.items.seriesfiles import holds_series
+from cobras.data.recipe import Recipe
 from cobras.data.tables.columns import listed
 from cobras.data.tables.files import DataNotFoundError, read_table
 from cobras.data.tables.outofcore import large_table, read_large
@@ -118,15 +118,12 @@ def choices_of(
     return Choices(label, id, tuple(drop), kind, text, image, own, features)
 
 
-def recipe_choices(recipe: Mapping[str, Any]) -> Choices:
+def recipe_choices(recipe: Recipe) -> Choices:
     """What a user said about the data that a recipe came from."""
-    known = {f.name: recipe[f.name] for f in fields(Choices) if f.name in recipe}
-    return Choices(**{**known, "drop": tuple(recipe["drop"])})
+    return Choices(**{f.name: getattr(recipe, f.name) for f in fields(Choices)})
 
 
-def read_recipe(
-    path: str | os.PathLike[str], recipe: Mapping[str, Any], progress: Progress | None = None
-) -> Dataset:
+def read_recipe(path: str | os.PathLike[str], recipe: Recipe, progress: Progress | None = None) -> Dataset:
     """Read data again in the way that `Dataset.recipe` says.
 
     Raises
@@ -134,20 +131,20 @@ def read_recipe(
     DataChangedError
         When it is no longer what it was.
     """
-    if recipe.get("kind") not in ("table", "text", "image", "series"):
-        raise InvalidDataError(f"A recipe of kind {recipe.get('kind')!r} does not read files.")
+    if recipe.kind not in ("table", "text", "image", "series"):
+        raise InvalidDataError(f"A recipe of kind {recipe.kind!r} does not read files.")
     try:
         dataset = _read(Path(path), recipe_choices(recipe), recipe, progress)
     except DataNotFoundError:
         raise
     except InvalidDataError as error:
         raise DataChangedError(f"{path} is not what it was when the session began: {error}") from error
-    if "files" in recipe:
-        _compare(path, recipe["files"], dataset.recipe["files"])
+    if recipe.files is not None:
+        _compare(path, recipe.files, dataset.recipe.files or ())
     return dataset
 
 
-def read_features(path: str | os.PathLike[str], recipe: Mapping[str, Any]) -> FloatArray:
+def read_features(path: str | os.PathLike[str], recipe: Recipe) -> FloatArray:
     r"""The features of other items, made as those of the data a recipe came from: what `predict` takes.
 
     For tables, images by the network and texts by sentence embeddings; other features depend on all items.
@@ -161,20 +158,18 @@ def read_features(path: str | os.PathLike[str], recipe: Mapping[str, Any]) -> Fl
     ...     print(read_features(new, read_dataset(old).recipe))
     [[0.75]]
     """
-    if recipe.get("features") in ITEM_BY_ITEM:
+    if recipe.features in ITEM_BY_ITEM:
         return _read(Path(path), replace(recipe_choices(recipe), label=None, id=None, drop=()), None, None).X
-    if "columns" not in recipe:
+    if recipe.columns is None:
         raise InvalidDataError(
-            f"The features of this data ({recipe.get('features') or recipe.get('kind')}) depend on all items, so "
+            f"The features of this data ({recipe.features or recipe.kind}) depend on all items, so "
             f"new ones have none; those of tables do not, nor do {' and '.join(ITEM_BY_ITEM)}."
         )
     frame = read_table(Path(path))[0]
-    return encode_table(Path(path).name, frame, recipe["columns"])
+    return encode_table(Path(path).name, frame, recipe.columns)
 
 
-def _read(
-    path: Path, choices: Choices, stored: Mapping[str, Any] | None, progress: Progress | None
-) -> Dataset:
+def _read(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
     if (table := large_table(path)) is not None:
         return read_large(table, choices, stored)
     if path.is_dir() and part_files(path) is None:

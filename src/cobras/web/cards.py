@@ -107,7 +107,7 @@ class Cards:
         return {} if isinstance(card, Picture) else self._without_name(card.values)
 
     def _without_name(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        name = self.dataset.recipe.get("id")
+        name = self.dataset.recipe.id
         return {column: value for column, value in values.items() if column != name}
 
     def _address(self, i: int, size: Size) -> str:

@@ -27,7 +27,7 @@ class ItemTable:
 
     def __init__(self, cards: Cards) -> None:
         self.cards = cards
-        hidden = cards.dataset.recipe.get("id")
+        hidden = cards.dataset.recipe.id
         self._shown = cards.dataset.shown
         self.columns = [name for name in self._shown.columns if name != hidden]
         self._containing = lru_cache(maxsize=8)(self._look_for)

@@ -159,7 +159,7 @@ def test_network_sees_more_than_pixels(photos: Path, capsys: pytest.CaptureFixtu
     ds = read_dataset(photos)
     assert ds.X.shape == (6, 1280)
     assert ds.X.dtype == np.float32
-    assert ds.recipe["features"] == "efficientnet"
+    assert ds.recipe.features == "efficientnet"
     assert ds.notes[-1] == "Compared the images by the features of EfficientNet-Lite0."
     assert capsys.readouterr().out == ""
     np.testing.assert_array_equal(read_features(photos / "red", ds.recipe), read_dataset(photos / "red").X)
@@ -182,7 +182,7 @@ def test_table_that_names_images(photos: Path) -> None:
     table = pl.DataFrame({"picture": names, "price": range(6), "kind": list("abcdef")})
     table.write_csv(photos / "shop.csv")
     ds = read_dataset(photos / "shop.csv", features="pixels", label="kind")
-    assert ds.recipe["image"] == "picture"
+    assert ds.recipe.image == "picture"
     assert ds.frame["price"].to_list() == [0, 2, 5]
     assert dict(ds.show(1).values) == {"price": 2}
     assert "Left out 3 files that cannot be read as images" in " ".join(ds.notes)

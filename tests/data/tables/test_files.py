@@ -176,8 +176,8 @@ def test_categories_are_one_hot(words: list[str | None], at_most: int) -> None:
     recipe = fit_category("w", counted(frame["w"]), at_most)
     X = encode(frame, [recipe])
     counts = {word: words.count(word) for word in words if word is not None}
-    assert len(recipe["values"]) == min(at_most, len(counts))
-    assert all(counts[a] >= counts[b] for a in recipe["values"] for b in counts if b not in recipe["values"])
+    assert len(recipe.values) == min(at_most, len(counts))
+    assert all(counts[a] >= counts[b] for a in recipe.values for b in counts if b not in recipe.values)
     for row, word in zip(X, words, strict=True):
-        expected = [CATEGORY if word == value else 0.0 for value in recipe["values"]]
+        expected = [CATEGORY if word == value else 0.0 for value in recipe.values]
         np.testing.assert_array_equal(row, expected)

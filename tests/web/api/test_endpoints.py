@@ -16,6 +16,7 @@ import pytest
 from cobras import Session
 from cobras.core.progress import stable_share
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
+from cobras.data.recipe import Recipe
 from tests.web.serving import Client, decoded, flowers, serving
 
 NASTY = "<script>alert(1)</script>"
@@ -246,7 +247,7 @@ def test_pictures_are_pictures(tmp_path: Path, file: Path) -> None:
 def shown_as(dataset: Dataset, card: object) -> Dataset:
     from dataclasses import replace
 
-    return replace(dataset, card=lambda i: card, recipe={"kind": "made"})  # hides all columns
+    return replace(dataset, card=lambda i: card, recipe=Recipe())  # hides all columns
 
 
 def test_texts_and_series_have_cards_of_their_own(dataset: Dataset, tmp_path: Path) -> None:

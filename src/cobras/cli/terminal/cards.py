@@ -64,7 +64,7 @@ def compare(dataset: Dataset, pair: Pair, left: Card, right: Card, glyphs: Glyph
     measured = dict(zip(dataset.columns, np.abs(x - y).tolist(), strict=True))
     lines = []
     for column, a in left.values.items():
-        if column == dataset.recipe.get("id"):
+        if column == dataset.recipe.id:
             continue  # stands in the title
         b = right.values[column]
         difference = measured.get(column, float(a != b))
@@ -81,7 +81,7 @@ def _text(value: Any, glyphs: Glyphs) -> str:
 
 
 def _title(dataset: Dataset, i: int) -> str:
-    return plain(f"{dataset.recipe.get('id') or 'row'} {dataset.ids[i]}")
+    return plain(f"{dataset.recipe.id or 'row'} {dataset.ids[i]}")
 
 
 def _rows(

@@ -45,7 +45,7 @@ def read_curves(path: Path, choices: Choices) -> Dataset:
         labels=None if choices.label is None else data.frame[choices.label].to_numpy(),
         card=CurveCards(data, [*hidden, id_column]),
         notes=(*data.notes, note),
-        recipe={**choices.recipe(), "kind": "series", "id": id_column, "hidden": hidden, "features": how},
+        recipe=choices.recipe(kind="series", id=id_column, hidden=tuple(hidden), features=how),
         series=data.values,
     )
 

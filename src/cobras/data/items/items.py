@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from cobras.data.items.images import Progress, read_images
 from cobras.data.items.photos import Photo
 from cobras.data.items.texts import ColumnTexts, FileTexts, Texts, is_text, text_features
 from cobras.data.items.vectors import read_vectors
+from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import fit_columns, listed, row_ids, say_columns
 from cobras.data.tables.encoding import encode, encoded_names
 from cobras.data.tables.files import read_table
@@ -37,15 +38,14 @@ class Items:
     id_columns: list[str]
     hidden: list[str]
     notes: list[str]
+    files: tuple[str, ...] | None = None
 
     def visible(self, *without: str | None) -> pl.DataFrame:
         """The columns of a card, but for those that stand elsewhere on it."""
         gone = {*self.hidden, *without}
         return pl.DataFrame([column for column in self.frame if column.name not in gone])
 
-    def dataset(
-        self, X: FloatArray, card: Cards, names: Sequence[str] | str, recipe: Mapping[str, Any]
-    ) -> Dataset:
+    def dataset(self, X: FloatArray, card: Cards, names: Sequence[str] | str, **found: Any) -> Dataset:
         """The data set, by features of one's own where they are given."""
         choices, notes = self.choices, self.notes
         if choices.vectors is not None:
@@ -62,13 +62,13 @@ class Items:
             labels=None if label is None else self.frame[label].to_numpy(),
             card=card,
             notes=tuple(note for note in notes if note),
-            recipe={
-                **choices.recipe(),
-                "kind": self.kind,
-                "id": self.id_columns[0] if self.id_columns else None,
-                "hidden": self.hidden,
-                **recipe,
-            },
+            recipe=choices.recipe(
+                kind=self.kind,
+                id=self.id_columns[0] if self.id_columns else None,
+                hidden=tuple(self.hidden),
+                files=self.files,
+                **found,
+            ),
         )
 
     def own_vectors(self) -> FloatArray:
@@ -77,9 +77,7 @@ class Items:
         return read_vectors(Path(self.choices.vectors), self.frame.height, self.source)
 
 
-def read_rows(
-    path: Path, choices: Choices, stored: Mapping[str, Any] | None, progress: Progress | None
-) -> Dataset:
+def read_rows(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
     """The rows of a table, or the texts or images that they hold or name."""
     frame, how_read = read_table(path)
     choices.check(path.name, frame.columns)
@@ -100,20 +98,20 @@ def read_rows(
     hidden = [name for name in (choices.label, *choices.drop) if name is not None]
     items = Items(path.name, kind, choices, frame, ids, id_columns, hidden, notes)
     if images is not None:
-        return _images(items, images.photos, images.X, images.features, {})
+        return _images(items, images.photos, images.X, images.features)
     if kind == "text":
         assert column is not None
-        return _texts(items, ColumnTexts(frame[column]), {})
+        return _texts(items, ColumnTexts(frame[column]))
     taken = set(id_columns)
     return _table(items, [name for name in free if name not in taken], stored)
 
 
-def _table(items: Items, candidates: Sequence[str], stored: Mapping[str, Any] | None) -> Dataset:
+def _table(items: Items, candidates: Sequence[str], stored: Recipe | None) -> Dataset:
     card = RowCards(items.visible())
     if items.choices.vectors is not None:
-        return items.dataset(items.own_vectors(), card, "vector", {})
-    if stored is not None and "columns" in stored:
-        recipes = stored["columns"]
+        return items.dataset(items.own_vectors(), card, "vector")
+    if stored is not None and stored.columns is not None:
+        recipes: Sequence[ColumnRecipe] = stored.columns
     else:
         recipes = fit_columns(items.source, items.frame, candidates, items.notes)
     if not recipes:
@@ -123,16 +121,16 @@ def _table(items: Items, candidates: Sequence[str], stored: Mapping[str, Any] | 
         )
     X = encode_table(items.source, items.frame, recipes)
     say_columns(items.frame, recipes, items.notes)
-    return items.dataset(X, card, encoded_names(recipes), {"columns": recipes})
+    return items.dataset(X, card, encoded_names(recipes), columns=tuple(recipes))
 
 
-def encode_table(source: str, frame: pl.DataFrame, recipes: Sequence[Mapping[str, Any]]) -> FloatArray:
+def encode_table(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
     """The features of a table by recipes that may come from another one."""
     there = set(frame.columns)
     for recipe in recipes:
-        if recipe["name"] not in there:
+        if recipe.name not in there:
             raise InvalidDataError(
-                f"{source} has no column {recipe['name']!r}; its columns are {listed(frame.columns, 20)}."
+                f"{source} has no column {recipe.name!r}; its columns are {listed(frame.columns, 20)}."
             )
     try:
         return encode(frame, recipes)
@@ -161,11 +159,11 @@ def read_folder(folder: Path, choices: Choices, progress: Progress | None) -> Da
     hidden = list(choices.drop)
     if choices.label is not None:
         hidden += [FILE, FOLDER]  # the name of a file tells its folder
-    items = Items(source, kind, choices, frame, ids, id_columns, hidden, notes)
-    recipe = {"files": frame[FILE].to_list()} if len(files) else {}
+    names = tuple(frame[FILE]) or None
+    items = Items(source, kind, choices, frame, ids, id_columns, hidden, notes, names)
     if images is not None:
-        return _images(items, images.photos, images.X, images.features, recipe)
-    return _texts(items, FileTexts(files), recipe)
+        return _images(items, images.photos, images.X, images.features)
+    return _texts(items, FileTexts(files))
 
 
 def _how(choices: Choices) -> str | None:
@@ -173,26 +171,25 @@ def _how(choices: Choices) -> str | None:
     return "pixels" if choices.vectors is not None else choices.features
 
 
-def _images(
-    items: Items, photos: list[Photo], X: FloatArray, features: str, recipe: Mapping[str, Any]
-) -> Dataset:
+def _images(items: Items, photos: list[Photo], X: FloatArray, features: str) -> Dataset:
     own = items.choices.vectors is not None
     if own:
         items.notes[:] = [note for note in items.notes if not note.startswith("Compared the images")]
         X = items.own_vectors()
     values = items.visible(items.choices.image, *items.id_columns[:1])
-    more = recipe if own else {**recipe, "features": features}
-    return items.dataset(X, PhotoCards(photos, values), "feature", more)
+    more = {} if own else {"features": features}
+    return items.dataset(X, PhotoCards(photos, values), "feature", **more)
 
 
-def _texts(items: Items, texts: Texts, recipe: Mapping[str, Any]) -> Dataset:
+def _texts(items: Items, texts: Texts) -> Dataset:
+    found = {}
     if items.choices.vectors is not None:
         X = items.own_vectors()
     else:
         X = text_features(items.source, texts, items.choices.features, items.notes)
-        recipe = {**recipe, "features": items.choices.features or "lsi"}
+        found = {"features": items.choices.features or "lsi"}
     values = items.visible(items.choices.text, *items.id_columns[:1])
-    return items.dataset(X, TextCards(texts, values), "topic", recipe)
+    return items.dataset(X, TextCards(texts, values), "topic", **found)
 
 
 class Cards(ABC):

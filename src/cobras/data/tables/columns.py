@@ -12,6 +12,7 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
+from cobras.data.recipe import ColumnRecipe
 from cobras.data.tables.dates import date_format
 from cobras.data.tables.encoding import cells, counted, fit_category, fit_number
 
@@ -78,9 +79,9 @@ def _is_count(column: pl.Series) -> bool:
 
 def fit_columns(
     source: str, frame: pl.DataFrame, candidates: Sequence[str], notes: list[str]
-) -> list[dict[str, Any]]:
+) -> list[ColumnRecipe]:
     """The recipes of all columns that tell rows apart; the notes say what became of each column."""
-    recipes: list[dict[str, Any]] = []
+    recipes: list[ColumnRecipe] = []
     left: dict[str, list[str]] = {"text": [], "nested": [], "empty": [], "constant": []}
     constant = []
     fitted = on_all_cores(lambda name: _fit(source, name, cells(frame, name)), candidates)
@@ -94,7 +95,7 @@ def fit_columns(
     if not recipes:  # rows that are all alike are rows all the same
         recipes = constant
     else:
-        left["constant"] += [recipe["name"] for recipe in constant]
+        left["constant"] += [recipe.name for recipe in constant]
     reasons = {
         "text": "text, shown but not used",
         "nested": "not numbers, shown but not used",
@@ -105,12 +106,12 @@ def fit_columns(
     return recipes
 
 
-def is_constant(recipe: dict[str, Any]) -> bool:
+def is_constant(recipe: ColumnRecipe) -> bool:
     """Whether all rows have the same number; a gap is filled with it. A gap among equal words is a difference."""
-    return recipe["as"] != "category" and bool(recipe["low"] == recipe["high"])
+    return recipe.kind != "category" and recipe.low == recipe.high
 
 
-def _fit(source: str, name: str, column: pl.Series) -> dict[str, Any] | str:
+def _fit(source: str, name: str, column: pl.Series) -> ColumnRecipe | str:
     """The recipe of a column, or why it has none."""
     dtype = column.dtype
     if n_missing(column) == len(column):
@@ -126,7 +127,7 @@ def _fit(source: str, name: str, column: pl.Series) -> dict[str, Any] | str:
     return _fit_words(name, column)
 
 
-def _fit_words(name: str, column: pl.Series) -> dict[str, Any] | str:
+def _fit_words(name: str, column: pl.Series) -> ColumnRecipe | str:
     """A column of words is one of categories when its words come back, and few of them make most of it."""
     head = column.head(1_000).drop_nulls()
     if len(column) > 1_000 and head.n_unique() > len(head) / 2 and head.n_unique() > N_CATEGORIES:
@@ -144,14 +145,14 @@ def _fit_words(name: str, column: pl.Series) -> dict[str, Any] | str:
 
 def say_columns(
     frame: pl.DataFrame,
-    recipes: Sequence[dict[str, Any]],
+    recipes: Sequence[ColumnRecipe],
     notes: list[str],
     n_gaps: Mapping[str, int] | None = None,
 ) -> None:
     """What became of the columns that are used; `n_gaps` where the frame is a sample."""
-    numbers = [recipe["name"] for recipe in recipes if recipe["as"] != "category"]
-    dates = [recipe["name"] for recipe in recipes if recipe["as"] == "date"]
-    words = [recipe["name"] for recipe in recipes if recipe["as"] == "category"]
+    numbers = [recipe.name for recipe in recipes if recipe.kind != "category"]
+    dates = [recipe.name for recipe in recipes if recipe.kind == "date"]
+    words = [recipe.name for recipe in recipes if recipe.kind == "category"]
     n_gaps = {name: n_missing(cells(frame, name)) for name in numbers} if n_gaps is None else n_gaps
     gaps = {name: n_gaps[name] for name in numbers if n_gaps.get(name)}
     if total := sum(gaps.values()):

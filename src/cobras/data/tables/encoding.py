@@ -1,13 +1,13 @@
 """How a column of a table becomes features: the recipe of each column, and the matrix that follows from it.
 
-A recipe holds plain JSON values. It is fitted once, stored with the session, and then gives the same numbers for
+A recipe is fitted once, stored with the session, and then gives the same numbers for
 the same rows, and comparable ones for new rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,8 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
 from cobras.core.types import FloatArray
+from cobras.data.recipe import ColumnRecipe
 from cobras.data.tables.dates import as_seconds
-
-Recipe: TypeAlias = Mapping[str, Any]
 
 # Two rows of different categories are half the range of a column of numbers apart: about as far as two random rows
 # are in such a column, so that a column of two words does not outvote the numbers.
@@ -33,7 +32,7 @@ def cells(frame: pl.DataFrame, name: str) -> pl.Series:
     return frame[name].alias("cells")
 
 
-def fit_number(name: str, column: pl.Series, source: str, date: str | None = None) -> dict[str, Any]:
+def fit_number(name: str, column: pl.Series, source: str, date: str | None = None) -> ColumnRecipe:
     """The recipe of a column of numbers or, with a format, of dates: fill gaps with the median, scale to [0, 1]."""
     whole = (
         date is None and column.dtype in _MACHINE and column.dtype.is_integer() and not column.null_count()
@@ -46,11 +45,9 @@ def fit_number(name: str, column: pl.Series, source: str, date: str | None = Non
             f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
             "correct the value or leave the column out."
         )
-    recipe: dict[str, Any] = {"name": name, "as": "number" if date is None else "date"}
-    if date is not None:
-        recipe["format"] = date
     half = (numbers / 2).median() if numbers.null_count() else 0.0  # the mean of two halves cannot overflow
-    return {**recipe, "fill": 2 * float(half), "low": low, "high": high}  # type: ignore[arg-type]
+    fill = 2 * float(half)  # type: ignore[arg-type]
+    return ColumnRecipe(name, "number" if date is None else "date", low, high, fill, date)
 
 
 def counted(column: pl.Series) -> pl.DataFrame:
@@ -60,31 +57,31 @@ def counted(column: pl.Series) -> pl.DataFrame:
     return counts.sort(["count", "word"], descending=[True, False])
 
 
-def fit_category(name: str, counts: pl.DataFrame, at_most: int) -> dict[str, Any]:
+def fit_category(name: str, counts: pl.DataFrame, at_most: int) -> ColumnRecipe:
     """The recipe of a column of words: one feature for each of the most frequent ones."""
-    return {"name": name, "as": "category", "values": sorted(counts["word"].head(at_most).to_list())}
+    return ColumnRecipe(name, "category", values=tuple(sorted(counts["word"].head(at_most))))
 
 
-def encoded_names(recipes: Sequence[Recipe]) -> list[str]:
+def encoded_names(recipes: Sequence[ColumnRecipe]) -> list[str]:
     """One name for each feature.
 
     Examples
     --------
-    >>> encoded_names([{"name": "x", "as": "number"}, {"name": "c", "as": "category", "values": ["a", "b"]}])
+    >>> encoded_names([ColumnRecipe("x", "number"), ColumnRecipe("c", "category", values=("a", "b"))])
     ['x', 'c=a', 'c=b']
     """
-    own = {recipe["name"] for recipe in recipes}
+    own = {recipe.name for recipe in recipes}
     names = []
     for recipe in recipes:
-        for value in recipe.get("values", (None,)):
-            name = recipe["name"] if value is None else f"{recipe['name']}={value}"
+        for value in recipe.values if recipe.kind == "category" else (None,):
+            name = recipe.name if value is None else f"{recipe.name}={value}"
             while value is not None and name in own:  # another column is called so
                 name += " "
             names.append(name)
     return names
 
 
-def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
+def encode(frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
     """The features of all rows; float32 where all numbers are.
 
     Examples
@@ -95,7 +92,7 @@ def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
            [1.  , 0.  , 0.35]])
     """
     schema = frame.schema
-    dtypes = [schema[recipe["name"]] for recipe in recipes if recipe["as"] == "number"]
+    dtypes = [schema[recipe.name] for recipe in recipes if recipe.kind == "number"]
     narrow = pl.Float32 in dtypes and all(dtype in _NARROW for dtype in dtypes)
     width = len(encoded_names(recipes))
     X = np.empty((frame.height, width), dtype=np.float32 if narrow else np.float64)
@@ -103,7 +100,7 @@ def encode(frame: pl.DataFrame, recipes: Sequence[Recipe]) -> FloatArray:
     return X
 
 
-def encode_into(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -> None:
+def encode_into(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> None:
     """Write the features of all rows into a matrix, slice by slice on all cores."""
 
     def write(start: int) -> None:
@@ -112,12 +109,12 @@ def encode_into(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -
     on_all_cores(write, range(0, frame.height, SLICE))
 
 
-def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -> None:
+def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> None:
     at = 0
     for recipe in recipes:
-        column = cells(frame, recipe["name"])
-        if recipe["as"] == "category":
-            codes, values = _codes(column, recipe["values"]), recipe["values"]
+        column = cells(frame, recipe.name)
+        if recipe.kind == "category":
+            codes, values = _codes(column, recipe.values), recipe.values
             for place in range(len(values)):  # one after the other: numpy is slow on rows of a few cells
                 np.multiply(codes == place, CATEGORY, out=X[:, at + place], casting="same_kind")
             at += len(values)
@@ -130,20 +127,20 @@ def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[Recipe]) -> Non
             at += 1
 
 
-def _range(recipe: Recipe) -> tuple[float, float, float]:
+def _range(recipe: ColumnRecipe) -> tuple[float, float, float]:
     """Where 0 is and how far away 1, and by what to multiply before, lest the range itself overflows."""
-    low, high = recipe["low"], recipe["high"]
+    low, high = recipe.low, recipe.high
     half = 1.0 if np.isfinite(high - low) else 0.5
     return low * half, (high * half - low * half) or 1.0, half
 
 
-def _filled(column: pl.Series, recipe: Recipe) -> npt.NDArray[Any]:
+def _filled(column: pl.Series, recipe: ColumnRecipe) -> npt.NDArray[Any]:
     """The numbers of a column without gaps, not copied where there were none."""
     ready = column.dtype in _MACHINE and not column.null_count()
     if ready and not (column.dtype.is_float() and column.is_nan().any()):
         return column.to_numpy()
-    numbers = _numbers(column, recipe.get("format"))
-    return (numbers.fill_null(recipe["fill"]) if numbers.null_count() else numbers).to_numpy()
+    numbers = _numbers(column, recipe.format)
+    return (numbers.fill_null(recipe.fill) if numbers.null_count() else numbers).to_numpy()
 
 
 def _numbers(column: pl.Series, date: str | None) -> pl.Series:

@@ -13,7 +13,8 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from cobras.core.types import FloatArray
 from cobras.data.cache import cache_folder
 from cobras.data.dataset import Card, Dataset, Row
 from cobras.data.guess import Choices
+from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import fit_columns, listed, n_missing, naming_columns, say_columns
 from cobras.data.tables.convert import converted
 from cobras.data.tables.csv import DELIMITED
@@ -170,7 +172,7 @@ def large_table(path: Path) -> LargeTable | None:
     return table if table.n_bytes > limit() else None
 
 
-def read_large(table: LargeTable, choices: Choices, stored: Mapping[str, Any] | None) -> Dataset:
+def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Dataset:
     """The rows of a large table, with features in a mapped file."""
     if choices.kind not in (None, "table") or choices.text or choices.image or choices.vectors:
         raise InvalidDataError(
@@ -182,8 +184,8 @@ def read_large(table: LargeTable, choices: Choices, stored: Mapping[str, Any] | 
     notes = [f"Read {table.height:,} rows x {table.head.width} columns piece by piece: too many to load."]
     candidates = choices.open_columns(table.head.columns)
     mapped((table.height, 1))  # before long passes: a damaged file may promise any number of rows
-    if stored is not None and "columns" in stored:
-        recipes = stored["columns"]
+    if stored is not None and stored.columns is not None:
+        recipes: Sequence[ColumnRecipe] = stored.columns
     else:
         spaced, telling, gaps = survey(table, candidates)
         sample = pl.concat([spaced, telling])
@@ -191,7 +193,7 @@ def read_large(table: LargeTable, choices: Choices, stored: Mapping[str, Any] | 
         if naming:
             notes.append(f"Left out {listed(naming)}: only names or counts the rows.")
         recipes = fit_columns(table.source, sample, [n for n in candidates if n not in set(naming)], notes)
-        _widen_dates(table, [recipe for recipe in recipes if recipe.get("format")])
+        recipes = _widen_dates(table, recipes)
         say_columns(sample, recipes, notes, gaps)
     if not recipes:
         raise InvalidDataError(
@@ -199,7 +201,7 @@ def read_large(table: LargeTable, choices: Choices, stored: Mapping[str, Any] | 
             f"its columns are {listed(table.head.columns, 20)}."
         )
     X = mapped((table.height, len(encoded_names(recipes))))
-    used = [recipe["name"] for recipe in recipes]
+    used = [recipe.name for recipe in recipes]
     try:
         for start, batch in table.batches(used):
             encode_into(X[start : start + batch.height], batch, recipes)
@@ -216,7 +218,7 @@ def read_large(table: LargeTable, choices: Choices, stored: Mapping[str, Any] | 
         labels=None,
         card=LargeCards(table, hidden),
         notes=tuple(notes),
-        recipe={**choices.recipe(), "kind": "table", "id": None, "hidden": hidden, "columns": recipes},
+        recipe=choices.recipe(kind="table", id=None, hidden=tuple(hidden), columns=tuple(recipes)),
         large=table,
     )
 
@@ -272,14 +274,18 @@ def _naming(table: LargeTable, spaced: pl.DataFrame, id: str | None, columns: Se
     return list(dict.fromkeys([*([] if id is None else [id]), *named, *counts]))
 
 
-def _widen_dates(table: LargeTable, recipes: Sequence[dict[str, Any]]) -> None:
-    """Let the ranges of dates written as text hold all rows: only as dates can they be compared."""
-    if not recipes:
-        return
-    for _, batch in table.batches([recipe["name"] for recipe in recipes]):
+def _widen_dates(table: LargeTable, recipes: Sequence[ColumnRecipe]) -> list[ColumnRecipe]:
+    """The recipes, with ranges of dates written as text that hold all rows: only as dates can they be compared."""
+    ranges = {recipe.name: (recipe.low, recipe.high) for recipe in recipes if recipe.format}
+    for _, batch in table.batches(list(ranges)) if ranges else ():
         for recipe in recipes:
-            ends = _ends(as_seconds(cells(batch, recipe["name"]), recipe["format"]))
-            recipe["low"], recipe["high"] = min([recipe["low"], *ends]), max([recipe["high"], *ends])
+            if recipe.format:
+                ends = [*ranges[recipe.name], *_ends(as_seconds(cells(batch, recipe.name), recipe.format))]
+                ranges[recipe.name] = min(ends), max(ends)
+    return [
+        replace(recipe, low=ranges[recipe.name][0], high=ranges[recipe.name][1]) if recipe.format else recipe
+        for recipe in recipes
+    ]
 
 
 def _has_range(dtype: pl.DataType) -> bool:

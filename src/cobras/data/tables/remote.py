@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
 from cobras.data.dataset import Dataset
 from cobras.data.guess import Choices
+from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import is_constant, listed
 from cobras.data.tables.outofcore import LargeCards, LargeTable
 from cobras.data.tables.rowgroups import (
@@ -48,7 +49,7 @@ def as_url(path: Path) -> str | None:
     return f"{found[1]}://{'/' if found[1] == 'file' else ''}{found[2]}"
 
 
-def read_remote(path: Path, choices: Choices, stored: Mapping[str, Any] | None = None) -> Dataset:
+def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> Dataset:
     """The rows of Parquet files at an address or a path that all workers know; numbers and dates are features."""
     table = RemoteParquet(as_url(path) or str(path.absolute()))
     if choices.kind not in (None, "table") or choices.text or choices.image or choices.vectors:
@@ -58,8 +59,8 @@ def read_remote(path: Path, choices: Choices, stored: Mapping[str, Any] | None =
     choices.check(table.source, table.head.columns)
     hidden = [name for name in (choices.label, *choices.drop) if name is not None]
     notes = [f"Read {table.height:,} rows x {table.head.width} columns where they lie, by dask."]
-    if stored is not None and "columns" in stored:
-        recipes = list(stored["columns"])
+    if stored is not None and stored.columns is not None:
+        recipes = list(stored.columns)
         table.check(recipes)
     else:
         open_columns = [name for name in choices.open_columns(table.head.columns) if name != choices.id]
@@ -67,12 +68,12 @@ def read_remote(path: Path, choices: Choices, stored: Mapping[str, Any] | None =
     return Dataset(
         X=table.features(recipes),
         ids=np.arange(table.height, dtype=np.min_scalar_type(table.height)),
-        columns=tuple(recipe["name"] for recipe in recipes),
+        columns=tuple(recipe.name for recipe in recipes),
         frame=table.head,
         labels=None,
         card=LargeCards(table, hidden),
         notes=tuple(notes),
-        recipe={**choices.recipe(), "kind": "table", "hidden": hidden, "columns": recipes, "remote": True},
+        recipe=choices.recipe(kind="table", hidden=tuple(hidden), columns=tuple(recipes), remote=True),
         large=table,
         encoded=lambda rows: table.encoded(rows, recipes),
     )
@@ -133,7 +134,7 @@ class RemoteParquet(LargeTable):
     def _row(self, i: int) -> dict[str, Any]:
         return self.read(i, 1).row(0, named=True)
 
-    def fit(self, columns: Sequence[str], notes: list[str]) -> list[dict[str, Any]]:
+    def fit(self, columns: Sequence[str], notes: list[str]) -> list[ColumnRecipe]:
         """The recipes of all columns of numbers, booleans and dates that tell rows apart."""
         types = self.head.schema
         used = [name for name in columns if is_number(types[name])]
@@ -146,10 +147,10 @@ class RemoteParquet(LargeTable):
             notes.append(f"Left out {listed(counts)}: only counts the rows.")
             used = [name for name in used if name not in counts]
         recipes = [found for name in used if (found := self._recipe(name, about[name], notes)) is not None]
-        constant = [str(recipe["name"]) for recipe in recipes if is_constant(recipe)]
+        constant = [recipe.name for recipe in recipes if is_constant(recipe)]
         if constant and len(constant) < len(recipes):
             notes.append(f"Left out {listed(constant)}: the same in every row.")
-            recipes = [recipe for recipe in recipes if recipe["name"] not in constant]
+            recipes = [recipe for recipe in recipes if recipe.name not in constant]
         if not recipes:
             raise InvalidDataError(
                 f"{self.source} has no column of numbers to cluster by; its columns are {listed(columns, 20)}."
@@ -157,7 +158,7 @@ class RemoteParquet(LargeTable):
         notes.append(f"Scaled {len(recipes)} column{'s' * (len(recipes) > 1)} to [0, 1].")
         return recipes
 
-    def _recipe(self, name: str, about: Sequence[Measures], notes: list[str]) -> dict[str, Any] | None:
+    def _recipe(self, name: str, about: Sequence[Measures], notes: list[str]) -> ColumnRecipe | None:
         """How a column becomes a feature; None if it is empty."""
         known = [part for part in about if not np.isnan(part.low)]
         if not known:
@@ -173,8 +174,9 @@ class RemoteParquet(LargeTable):
                 f"Filled {gaps} missing values in {name!r} with the median of the medians of {len(known)} pieces."
             )
         fill = float(np.median([part.middle for part in known]))
-        kind = "date" if is_date(self.head.schema[name]) else "number"
-        return {"name": name, "as": kind, "fill": fill, "low": low, "high": high}
+        if is_date(self.head.schema[name]):
+            return ColumnRecipe(name, "date", low, high, fill, format="")
+        return ColumnRecipe(name, "number", low, high, fill)
 
     def _is_count(self, about: Sequence[Measures]) -> bool:
         return all(
@@ -182,17 +184,17 @@ class RemoteParquet(LargeTable):
             for part, start in zip(about, self._starts[:-1].tolist(), strict=True)
         )
 
-    def check(self, recipes: Sequence[Mapping[str, Any]]) -> None:
+    def check(self, recipes: Sequence[ColumnRecipe]) -> None:
         """Refuse recipes of columns that are no longer there or hold no numbers any more."""
         types = self.head.schema
-        for name in (recipe["name"] for recipe in recipes):
+        for name in (recipe.name for recipe in recipes):
             if name not in types or not is_number(types[name]):
                 raise InvalidDataError(
                     f"The columns of {self.source} cannot be read as before: {name!r} "
                     f"{'is gone' if name not in types else 'holds no numbers any more'}."
                 )
 
-    def features(self, recipes: Sequence[Mapping[str, Any]]) -> Any:
+    def features(self, recipes: Sequence[ColumnRecipe]) -> Any:
         """The scaled columns, as a dask array of float32."""
         import dask
         import dask.array as da
@@ -204,7 +206,7 @@ class RemoteParquet(LargeTable):
         ]
         return da.concatenate(chunks)
 
-    def encoded(self, rows: IndexArray, recipes: Sequence[Mapping[str, Any]]) -> FloatArray:
+    def encoded(self, rows: IndexArray, recipes: Sequence[ColumnRecipe]) -> FloatArray:
         """The features of some rows, here."""
         home = np.searchsorted(self._group_starts, rows, side="right") - 1
         where = [(g, np.flatnonzero(home == g)) for g in np.unique(home).tolist()]

@@ -6,7 +6,7 @@ home as one sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
+from cobras.data.recipe import ColumnRecipe
 
 
 class Piece(NamedTuple):
@@ -83,15 +84,15 @@ def measured(piece: Piece, names: Sequence[str]) -> list[Measures]:
 
 
 def scaled(
-    piece: Piece, recipes: Sequence[Mapping[str, Any]], places: IndexArray | slice | None = None
+    piece: Piece, recipes: Sequence[ColumnRecipe], places: IndexArray | slice | None = None
 ) -> FloatArray:
     """The columns of the recipes as features: gaps filled, 0 for the lowest value and 1 for the highest."""
-    rows = read(piece, [recipe["name"] for recipe in recipes], places)
+    rows = read(piece, [recipe.name for recipe in recipes], places)
     X = np.empty((rows.height, len(recipes)), np.float32)
     for k, recipe in enumerate(recipes):
-        values = numbers(rows[recipe["name"]])
-        values[np.isnan(values)] = recipe["fill"]
-        X[:, k] = (values - recipe["low"]) / ((recipe["high"] - recipe["low"]) or 1)
+        values = numbers(rows[recipe.name])
+        values[np.isnan(values)] = recipe.fill
+        X[:, k] = (values - recipe.low) / ((recipe.high - recipe.low) or 1)
     return X
 
 
