@@ -9,7 +9,7 @@ from __future__ import annotations
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition
 from cobras.methods.merge import Groups, merge
-from cobras.methods.protocol import Reconsider, Representative, Reuse, Step, Steps
+from cobras.methods.protocol import Reconsider, Representative, Reuse, Step, Steps, Variant
 from cobras.spaces.base import Space
 
 
@@ -31,10 +31,11 @@ def cobra(
     reuse, representative
         As in `cobras`.
     """
+    variant = Variant(reuse=reuse, representative=representative)
     parts: Groups = [(part,) for part in space.split(space.root(seed), n_super_instances)]
     while True:
         try:
-            clusters = yield from merge(space, constraints, parts, reuse=reuse, representative=representative)
+            clusters = yield from merge(space, constraints, [], parts, None, variant)
             yield Step(None, Partition.of(clusters))
         except Reconsider:
             continue

@@ -1,28 +1,146 @@
 """COBRAS: constraint-based repeated aggregation and splitting (Van Craenendonck et al., 2018).
 
-`cobras` is Algorithm 1 and `split_level` is Algorithm 2. Departures from the paper, each of which saves answers or
-avoids a dead end and can be switched off:
+`split_and_merge` is Algorithm 1 of the paper and `split_level` is Algorithm 2; `cobras`, at the end, takes the
+options. Departures from the paper, each of which saves answers or avoids a dead end and can be switched off:
 
 * What the answers imply is not asked (`reuse`).
-* A super-instance whose training members all fall on one side of a split is split again among its training
-  members alone (`split_fallback`); one that still cannot be split is left alone, so identical rows end the search.
+* A super-instance whose training members all fall into one part is split again among its training members alone
+  (`split_fallback`). One that still cannot be split is not tried again, so identical rows end the search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Literal
 
 from cobras.core.constraints import Constraints
 from cobras.core.partition import NodePath, Partition, SuperInstance
 from cobras.core.types import Answer
 from cobras.methods.merge import Groups, join_known, merge
-from cobras.methods.protocol import Reconsider, Representative, Reuse, Step, Steps, ask, tries
+from cobras.methods.protocol import (
+    Branch,
+    FirstIteration,
+    Reconsider,
+    Representative,
+    Reuse,
+    SplitFallback,
+    Step,
+    Steps,
+    Variant,
+    ask,
+    representative_pairs,
+)
 from cobras.spaces.base import Space
 
-Branch = Literal["random", "smallest", "largest"]
-FirstIteration = Literal["partial", "unmerged", "single", "eager"]
-SplitFallback = Literal["train_only", "none"]
+
+def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: Variant) -> Steps:
+    """Algorithm 1: split the largest super-instance, merge the parts by queries, and begin again."""
+    clusters: Groups = [(space.root(seed),)]
+    complete = Partition.of(clusters)  # the clustering of the last complete iteration
+    unsplittable: set[NodePath] = set()
+    while True:
+        try:
+            s = largest(clusters, constraints, unsplittable)
+            if s is None:
+                yield Step(None, complete)
+                continue
+            k = yield from split_level(space, constraints, s, complete, variant)
+            parts = final_split(space, s, k, variant)
+            if len(parts) < 2:
+                unsplittable.add(s.path)
+                continue
+            old = without(clusters, s)
+            new: Groups = [(part,) for part in parts]
+            report = merge_report(s, complete, new, variant)
+            clusters = yield from merge(space, constraints, old, new, report, variant)
+            complete = Partition.of(clusters)
+        except Reconsider:
+            # What was asked in this iteration is among the constraints: it is not asked again.
+            continue
+
+
+def split_level(
+    space: Space, constraints: Constraints, s: SuperInstance, complete: Partition, variant: Variant
+) -> Generator[Step, Answer, int]:
+    """Algorithm 2: into how many parts a super-instance is to be split.
+
+    Halve it, then one of its halves, and so on, until two halves belong together; d cannot-links mean 2^d parts.
+    """
+    known = {
+        "transitive": constraints.relation,
+        "exact": constraints.answered,
+        "reference": lambda i, j: None,
+    }[variant.reuse]
+    level, part = 0, s
+    while variant.max_level is None or level < variant.max_level:
+        halves = space.split(part, 2)
+        if len(halves) < 2:
+            break
+        pairs = representative_pairs(space, *halves)
+        report = search_report(space, constraints, s, level, complete, variant)
+        if (yield from ask(constraints, pairs, report, known)) is not Answer.DIFFERENT:
+            break
+        level += 1
+        splittable = [half for half in halves if half.n_train >= 2]
+        if not splittable:
+            break
+        part = pick_half(part, splittable, variant.branch)
+    return int(2 ** max(level, 1))
+
+
+def largest(clusters: Groups, constraints: Constraints, unsplittable: set[NodePath]) -> SuperInstance | None:
+    """The largest super-instance that can be split and is not marked as pure or complete; the first on a tie."""
+    marked = constraints.pure | constraints.complete.keys()
+    best, size = None, 1
+    for cluster in clusters:
+        for s in cluster:
+            if len(s) > size and s.n_train >= 2 and not (s.path in unsplittable or s.mark in marked):
+                best, size = s, len(s)
+    return best
+
+
+def pick_half(part: SuperInstance, halves: Sequence[SuperInstance], branch: Branch) -> SuperInstance:
+    """The half in which the search goes on."""
+    if branch == "random" and len(halves) > 1:
+        return halves[int(part.random().random(1)[0] * len(halves))]
+    return max(halves, key=len) if branch == "largest" else min(halves, key=len)
+
+
+def final_split(space: Space, s: SuperInstance, k: int, variant: Variant) -> Sequence[SuperInstance]:
+    """The parts that stay; a single one when the super-instance cannot be split."""
+    # The authors' code runs k-means anew, where we take the halves of the search again if k is 2.
+    parts = space.split(s, k, draw=1 if variant.reuse == "reference" else 0)
+    if len(parts) < 2 and variant.split_fallback == "train_only":
+        parts = space.split(s, 2, among="train")
+    return parts
+
+
+def without(clusters: Groups, s: SuperInstance) -> Groups:
+    """The clusters without a super-instance, and without the cluster that it leaves empty."""
+    rest = (tuple(other for other in c if other is not s) if s in c else c for c in clusters)
+    return [cluster for cluster in rest if cluster]
+
+
+def search_report(
+    space: Space,
+    constraints: Constraints,
+    s: SuperInstance,
+    level: int,
+    complete: Partition,
+    variant: Variant,
+) -> Partition:
+    """The clustering a person would get by stopping while the split level is sought."""
+    # Only in the first iteration is the whole of the data, the root of the split tree, still to be split.
+    if s.path or variant.first_iteration != "eager" or level == 0:
+        return complete
+    parts: Groups = [(part,) for part in space.split(s, 2**level)]
+    return Partition.of(group.super_instances for group in join_known(constraints, parts, variant.reuse))
+
+
+def merge_report(s: SuperInstance, complete: Partition, new: Groups, variant: Variant) -> Partition | None:
+    """The clustering a person would get by stopping during the merge; None for the partly merged one."""
+    if s.path or variant.first_iteration == "single":
+        return complete
+    return Partition.of(new) if variant.first_iteration == "unmerged" else None
 
 
 def cobras(
@@ -49,102 +167,11 @@ def cobras(
     reuse : {"transitive", "exact", "reference"}
         Which pairs cost no query: all that the answers imply, those answered before, or as in the authors' code.
     split_fallback : {"train_only", "none"}
-        What to do when all training members fall on one side of a split.
+        What to do when all training members fall into one part of a split.
     representative : {"first", "closest"}
-        Which super-instances speak for two clusters.
+        Which super-instances of two clusters are compared: the first of each, or the two that are closest.
     max_level : int, optional
         A limit to the depth of the search for the split level.
     """
-    clusters: Groups = [(space.root(seed),)]
-    single = complete = Partition.of(clusters)
-    unsplittable: set[NodePath] = set()
-    while True:
-        try:
-            chosen = largest(clusters, constraints, unsplittable)
-            if chosen is None:
-                yield Step(None, complete)
-                continue
-            eager = complete is single and first_iteration == "eager"
-            k = yield from split_level(space, constraints, chosen, complete, branch, reuse, max_level, eager)
-            parts = space.split(chosen, k, draw=int(reuse == "reference"))
-            if len(parts) < 2 and split_fallback == "train_only":
-                parts = space.split(chosen, 2, among="train")
-            if len(parts) < 2:
-                unsplittable.add(chosen.path)
-                continue
-            new: Groups = [(part,) for part in parts]
-            report: Partition | None = complete
-            if complete is single and first_iteration != "single":
-                report = Partition.of(new) if first_iteration == "unmerged" else None
-            old = without(clusters, chosen)
-            clusters = yield from merge(
-                space,
-                constraints,
-                old + new,
-                reuse=reuse,
-                representative=representative,
-                n_old=len(old),
-                report=report,
-            )
-            complete = Partition.of(clusters)
-        except Reconsider:
-            continue
-
-
-def split_level(
-    space: Space,
-    constraints: Constraints,
-    s: SuperInstance,
-    complete: Partition,
-    branch: Branch,
-    reuse: Reuse,
-    max_level: int | None,
-    eager: bool,
-) -> Generator[Step, Answer, int]:
-    """Follow one branch of bisections until two halves belong together; d cannot-links call for 2^d parts."""
-    known = {
-        "transitive": constraints.relation,
-        "exact": constraints.answered,
-        "reference": lambda i, j: None,
-    }[reuse]
-    level, part = 0, s
-    while max_level is None or level < max_level:
-        halves = space.split(part, 2)
-        if len(halves) < 2:
-            break
-        report = complete
-        if eager and level > 0:
-            so_far = space.split(s, 2**level)
-            report = Partition.of(join_known(constraints, [(p,) for p in so_far], reuse)[0])
-        if (yield from ask(constraints, tries(space, *halves), report, known)) is not Answer.DIFFERENT:
-            break
-        level += 1
-        splittable = [half for half in halves if half.n_train >= 2]
-        if not splittable:
-            break
-        part = pick(part, splittable, branch)
-    return int(2 ** max(level, 1))
-
-
-def pick(part: SuperInstance, halves: Sequence[SuperInstance], branch: Branch) -> SuperInstance:
-    """The half in which the search goes on."""
-    if branch == "random" and len(halves) > 1:
-        return halves[int(part.random().random(1)[0] * len(halves))]
-    return max(halves, key=len) if branch == "largest" else min(halves, key=len)
-
-
-def without(clusters: Groups, chosen: SuperInstance) -> Groups:
-    """The clusters after one super-instance has left."""
-    left = (c if chosen not in c else tuple(s for s in c if s is not chosen) for c in clusters)
-    return [cluster for cluster in left if cluster]
-
-
-def largest(clusters: Groups, constraints: Constraints, unsplittable: set[NodePath]) -> SuperInstance | None:
-    """The largest super-instance that can be split and that nobody promised to be pure; the first on a tie."""
-    done = constraints.pure | constraints.complete.keys()
-    best, size = None, 1
-    for cluster in clusters:
-        for s in cluster:
-            if len(s) > size and s.n_train >= 2 and not (s.path in unsplittable or s.mark in done):
-                best, size = s, len(s)
-    return best
+    variant = Variant(branch, first_iteration, reuse, split_fallback, representative, max_level)
+    return split_and_merge(space, constraints, seed, variant)

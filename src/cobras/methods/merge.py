@@ -1,6 +1,6 @@
 """The merge step: the bottom-up half of COBRA (Van Craenendonck et al., 2017), used by COBRA and COBRAS.
 
-Ask about the two closest clusters whose relation is unknown until every relation is known. One matrix holds the
+Ask about the two closest clusters whose relation is unknown, until every relation is known. One matrix holds the
 distances of all pairs of clusters that are still open, and infinity elsewhere; a must-link joins two rows, a
 cannot-link closes one entry. Selecting a pair is O(m^2) for m clusters, an update O(m): with 500 super-instances
 both together take a small part of a millisecond.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import TypeAlias
 
@@ -21,82 +22,95 @@ import numpy as np
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer, FloatArray
-from cobras.methods.protocol import N_TRIES, Representative, Reuse, Step, ask, tries
+from cobras.methods.protocol import N_TRIES, Representative, Reuse, Step, Variant, ask, representative_pairs
 from cobras.spaces.base import Space
 
 Groups: TypeAlias = list[tuple[SuperInstance, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Super-instances that are together in one cluster.
+
+    `components` are the must-link components of their representatives. Nothing is asked about a complete group, and
+    no answer changes it. Old groups have been compared with each other in an earlier iteration.
+    """
+
+    super_instances: tuple[SuperInstance, ...]
+    components: set[int]
+    is_complete: bool
+    is_old: bool
+
+
 def merge(
     space: Space,
     constraints: Constraints,
-    groups: Groups,
-    *,
-    reuse: Reuse,
-    representative: Representative,
-    n_old: int = 0,
-    report: Partition | None = None,
+    old: Groups,
+    new: Groups,
+    report: Partition | None,
+    variant: Variant,
 ) -> Generator[Step, Answer, Groups]:
-    """Merge clusters until every relation is known.
+    """Merge old and new clusters until every relation is known; the old ones know each other's.
 
-    The first `n_old` groups have been compared with each other before. The clustering reported with each question
-    is `report`, or the partly merged one when there is none.
+    The clustering reported with each question is `report`, or the partly merged one when there is none.
     """
-    known = constraints.relation if reuse == "transitive" else constraints.answered
-    clusters, roots, n_old = join_known(constraints, groups, reuse, n_old)
-    apart = {(min(a, b), max(a, b)) for a, b in known_apart(constraints, clusters, roots, reuse) if a != b}
-    if len(apart) == math.comb(len(clusters), 2):  # often: then not even distances are needed
+    known = constraints.relation if variant.reuse == "transitive" else constraints.answered
+    groups = join_known(constraints, old + new, variant.reuse, len(old))
+    clusters = [group.super_instances for group in groups]
+    apart = {(min(a, b), max(a, b)) for a, b in pairs_apart(constraints, groups, variant.reuse) if a != b}
+    # Often all relations follow from the answers so far: then not even distances are needed.
+    if len(apart) == math.comb(len(clusters), 2):
         return clusters
-    distance = open_distances(space, clusters, apart, n_old)
+    distance = open_distances(space, clusters, apart, sum(group.is_old for group in groups))
     while True:
         a, b = divmod(int(distance.argmin()), len(clusters))
         if distance[a, b] == np.inf:
             return [cluster for cluster in clusters if cluster]
         a, b = min(a, b), max(a, b)
-        near, far = spokesmen(space, clusters[a], clusters[b], representative)
-        partition = report or Partition.of(clusters)
-        answer = yield from ask(constraints, tries(space, near, far), partition, known)
-        if answer is Answer.SAME:
+        compare = super_instances_to_compare(space, clusters[a], clusters[b], variant.representative)
+        pairs = representative_pairs(space, *compare)
+        if (yield from ask(constraints, pairs, report or Partition.of(clusters), known)) is Answer.SAME:
             join(clusters, distance, a, b)
         else:
             distance[a, b] = distance[b, a] = np.inf
 
 
 def join(clusters: Groups, distance: FloatArray, a: int, b: int) -> None:
-    """Let cluster a take in cluster b; a relation that one of them has settled is settled for both."""
+    """Move cluster b into cluster a; a relation that is known for one of them is known for both."""
     clusters[a] += clusters[b]
     clusters[b] = ()
-    settled = np.isinf(distance[a]) | np.isinf(distance[b])
-    row = np.where(settled, np.inf, np.minimum(distance[a], distance[b]))
+    is_known = np.isinf(distance[a]) | np.isinf(distance[b])
+    row = np.where(is_known, np.inf, np.minimum(distance[a], distance[b]))
     distance[a] = distance[:, a] = row
     distance[b] = distance[:, b] = np.inf
 
 
-def join_known(
-    constraints: Constraints, groups: Groups, reuse: Reuse, n_old: int = 0
-) -> tuple[Groups, list[set[int]], int]:
-    """Join the groups that the answers so far put together, each into the first.
-
-    Return them with the must-link components of their representatives, none for a cluster that is promised to be
-    complete, and how many of the old ones remain.
-    """
-    roots = [components(constraints, group) for group in groups]
+def join_known(constraints: Constraints, clusters: Groups, reuse: Reuse, n_old: int = 0) -> list[Group]:
+    """Join the clusters that the answers so far put together, each into the first of them."""
+    groups = [
+        Group(
+            cluster,
+            constraints.components([s.representative for s in cluster]),
+            is_complete=bool(constraints.complete) and any(s.mark in constraints.complete for s in cluster),
+            is_old=c < n_old,
+        )
+        for c, cluster in enumerate(clusters)
+    ]
     into = list(range(len(groups)))
-    for a, b in known_same(constraints, groups, roots, reuse):
+    for a, b in pairs_together(constraints, groups, reuse):
         while into[a] != a:
             a = into[a]
         while into[b] != b:
             b = into[b]
         into[max(a, b)] = min(a, b)
-    joined = list(groups)
-    for c in reversed(
-        range(len(groups))
-    ):  # what has been joined into c lies behind it, and is complete by now
+    # Backwards: whatever is joined into a cluster stands behind it, so a cluster is whole before it moves on.
+    for c in reversed(range(len(groups))):
         if into[c] != c:
-            joined[into[c]] += joined[c]
-            roots[into[c]] |= roots[c]
-    kept = [c for c in range(len(groups)) if into[c] == c]
-    return [joined[c] for c in kept], [roots[c] for c in kept], sum(c < n_old for c in kept)
+            first, other = groups[into[c]], groups[c]
+            together = first.super_instances + other.super_instances
+            components = first.components | other.components
+            groups[into[c]] = replace(first, super_instances=together, components=components)
+    return [group for c, group in enumerate(groups) if into[c] == c]
 
 
 def open_distances(
@@ -104,8 +118,8 @@ def open_distances(
 ) -> FloatArray:
     """The distances of the clusters whose relation is open, and infinity elsewhere."""
     # Old clusters are compared anew only where something was left open, as after an unsure answer.
-    n_settled = sum(b < n_old for _, b in apart)
-    rows = range(n_old if n_settled == math.comb(n_old, 2) else 0, len(clusters))
+    n_known = sum(b < n_old for _, b in apart)
+    rows = range(n_old if n_known == math.comb(n_old, 2) else 0, len(clusters))
     distance = np.full((len(clusters), len(clusters)), np.inf)
     distance[rows.start :] = linkage(space, clusters, rows)
     distance[:, rows.start :] = distance[rows.start :].T
@@ -128,85 +142,71 @@ def starts(clusters: Sequence[Sequence[SuperInstance]]) -> list[int]:
     return [0, *accumulate(len(c) for c in clusters[:-1])]
 
 
-def spokesmen(
+def super_instances_to_compare(
     space: Space, a: Sequence[SuperInstance], b: Sequence[SuperInstance], representative: Representative
 ) -> tuple[SuperInstance, SuperInstance]:
     """The super-instances whose representatives are shown: the first of each cluster, or the two closest."""
     if representative == "first" or len(a) == len(b) == 1:
         return a[0], b[0]
-    between = space.distances(a, b)
-    i, j = divmod(int(between.argmin()), len(b))
+    i, j = divmod(int(space.distances(a, b).argmin()), len(b))
     return a[i], b[j]
 
 
-def components(constraints: Constraints, group: tuple[SuperInstance, ...]) -> set[int]:
-    """The must-link components of its representatives; none for a cluster promised to be complete."""
-    if constraints.complete and any(s.mark in constraints.complete for s in group):
-        return set()
-    return constraints.components([s.representative for s in group])
-
-
-def known_same(
-    constraints: Constraints, groups: Groups, roots: list[set[int]], reuse: Reuse
-) -> Iterator[tuple[int, int]]:
-    """Pairs of groups that the answers, or one promise to be complete, put together."""
-    if constraints.complete:
-        first: dict[int, int] = {}
+def pairs_together(constraints: Constraints, groups: list[Group], reuse: Reuse) -> Iterator[tuple[int, int]]:
+    """Pairs of groups that are one cluster, by the answers or because they were marked as complete together."""
+    first: dict[int, int] = {}
+    for c, group in enumerate(groups):
+        for s in group.super_instances if group.is_complete else ():
+            if s.mark in constraints.complete:
+                yield first.setdefault(constraints.complete[s.mark], c), c
+    if reuse == "transitive":
+        owner: dict[int, int] = {}
         for c, group in enumerate(groups):
-            for s in group:
-                if s.mark in constraints.complete:
-                    yield first.setdefault(constraints.complete[s.mark], c), c
-    if reuse == "transitive":
-        homes: dict[int, int] = {}
-        for c, own in enumerate(roots):
-            for root in own:
-                if (home := homes.setdefault(root, c)) != c:
-                    yield home, c
-    elif (
-        reuse == "exact"
-    ):  # the authors' code sees a known must-link only when the turn of its clusters comes
-        yield from answered_pairs(constraints, groups, roots, Answer.SAME)
+            for component in () if group.is_complete else group.components:
+                if (other := owner.setdefault(component, c)) != c:
+                    yield other, c
+    # The authors' code sees a known must-link only when the turn of its clusters comes.
+    elif reuse == "exact":
+        yield from pairs_answered(constraints, groups, Answer.SAME)
 
 
-def known_apart(
-    constraints: Constraints, clusters: Groups, roots: list[set[int]], reuse: Reuse
-) -> Iterator[tuple[int, int]]:
-    """Pairs of clusters that are held apart by the answers, by a promise or by doubt."""
-    yield from ((c, other) for c, own in enumerate(roots) if not own for other in range(len(clusters)))
+def pairs_apart(constraints: Constraints, groups: list[Group], reuse: Reuse) -> Iterator[tuple[int, int]]:
+    """Pairs of groups that stay apart, by the answers, by a mark or because the person is unsure."""
+    for c, group in enumerate(groups):
+        if group.is_complete:
+            yield from ((c, other) for other in range(len(groups)))
     if constraints.set_aside:
-        yield from doubtful(constraints, clusters)
+        yield from pairs_unsure(constraints, groups)
     if reuse == "transitive":
-        homes = {root: c for c, own in enumerate(roots) for root in own}
-        for root, c in homes.items():
-            for other in constraints.apart_from(root):
-                if other in homes:
-                    yield c, homes[other]
+        owner = {r: c for c, group in enumerate(groups) if not group.is_complete for r in group.components}
+        for component, c in owner.items():
+            for other in constraints.apart_from(component):
+                if other in owner:
+                    yield c, owner[other]
     else:
-        yield from answered_pairs(constraints, clusters, roots, Answer.DIFFERENT)
+        yield from pairs_answered(constraints, groups, Answer.DIFFERENT)
 
 
-def answered_pairs(
-    constraints: Constraints, clusters: Groups, roots: list[set[int]], wanted: Answer
+def pairs_answered(
+    constraints: Constraints, groups: list[Group], wanted: Answer
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of clusters between whose representatives this very answer was given."""
-    owner = {s.representative: c for c, group in enumerate(clusters) if roots[c] for s in group}
+    """Pairs of groups, not complete, between whose representatives this very answer was given."""
+    owner = {
+        s.representative: c for c, g in enumerate(groups) if not g.is_complete for s in g.super_instances
+    }
     for (i, j), answer in constraints:
         if answer is wanted and i in owner and j in owner:
             yield owner[i], owner[j]
 
 
-def doubtful(constraints: Constraints, clusters: Groups) -> Iterator[tuple[int, int]]:
-    """Pairs of clusters about which the person has been unsure as often as may be asked."""
-
-    def home(i: int) -> int:
-        for c, group in enumerate(clusters):
-            for s in group:
-                at = int(np.searchsorted(s.members, i))
-                if at < len(s) and s.members[at] == i:
-                    return c
-        raise AssertionError("every instance has a cluster")
-
-    unsure = Counter(tuple(sorted((home(i), home(j)))) for i, j in constraints.set_aside)
-    for (a, b), times in unsure.items():
-        if times >= N_TRIES:
+def pairs_unsure(constraints: Constraints, groups: list[Group]) -> Iterator[tuple[int, int]]:
+    """Pairs of groups about which the person has been unsure as often as may be asked."""
+    partition = Partition.of(group.super_instances for group in groups)
+    # A partition numbers its clusters in its own order.
+    place = {group.super_instances: c for c, group in enumerate(groups)}
+    places = [place[cluster.super_instances] for cluster in partition.clusters]
+    number = partition.clusters_of(i for pair in constraints.set_aside for i in pair)
+    times = Counter(tuple(sorted((places[number[i]], places[number[j]]))) for i, j in constraints.set_aside)
+    for (a, b), n_unsure in times.items():
+        if n_unsure >= N_TRIES:
             yield a, b

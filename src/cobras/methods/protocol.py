@@ -1,7 +1,21 @@
-"""How a method speaks: it yields a `Step` and receives an `Answer`.
+"""What a method is: a generator that yields a `Step` and receives an `Answer`.
 
-A method never ends by itself. A step without a pair says that nothing is left worth asking; `Reconsider`, thrown
-into the method when the person volunteers a constraint or marks a cluster, may wake it.
+    def my_method(space, constraints, seed, *, my_option=3):
+        ...
+        answer = yield Step(Pair(i, j), partition)
+        constraints.add(i, j, answer)
+
+What sessions, and the laws in the tests, rely on:
+
+* Its keyword-only arguments are its options. They have defaults, and values that fit into JSON.
+* It adds every answer to the constraints before it yields the next step; `ask` does so.
+* It draws all randomness from `seed` and depends on nothing but its arguments and the answers: undo and resume are
+  replay, and a replay must ask the same questions.
+* It knows no budget and counts nothing. Whoever runs it stops by closing it, at any step.
+* It does not return. When nothing is left worth asking, it yields a step without a pair.
+* When the person adds a constraint or a mark without being asked, the session puts it into `constraints` and throws
+  `Reconsider` into the method, at the `yield` where it waits. The method looks at the constraints again and yields
+  its next step. One that does not catch `Reconsider` is started again by the session, with all constraints.
 """
 
 from __future__ import annotations
@@ -15,8 +29,14 @@ from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer, Pair
 from cobras.spaces.base import Space
 
-Reuse: TypeAlias = Literal["transitive", "exact", "reference"]
+Branch: TypeAlias = Literal["random", "smallest", "largest"]
+FirstIteration: TypeAlias = Literal["partial", "unmerged", "single", "eager"]
 Representative: TypeAlias = Literal["first", "closest"]
+Reuse: TypeAlias = Literal["transitive", "exact", "reference"]
+SplitFallback: TypeAlias = Literal["train_only", "none"]
+
+# After this many pairs of representatives that a person is unsure about, two clusters are not asked about any more.
+N_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +50,21 @@ class Step:
 Steps: TypeAlias = Generator[Step, Answer, Never]
 Method: TypeAlias = Callable[..., Steps]
 
-N_TRIES = 3  # pairs of representatives shown before an unsure person is left in peace
-
 
 class Reconsider(Exception):  # noqa: N818  (a signal, not an error)
     """The constraints or the marks have changed otherwise than by an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What the papers on COBRA and COBRAS leave open, or the authors' code does otherwise; see `cobras`."""
+
+    branch: Branch = "random"
+    first_iteration: FirstIteration = "partial"
+    reuse: Reuse = "transitive"
+    split_fallback: SplitFallback = "train_only"
+    representative: Representative = "first"
+    max_level: int | None = None
 
 
 def ask(
@@ -43,7 +73,7 @@ def ask(
     partition: Partition,
     known: Callable[[int, int], Answer | None],
 ) -> Generator[Step, Answer, Answer]:
-    """Ask the first of the pairs and, while the person is unsure, the next; what is known costs no query."""
+    """Ask the first of the pairs and, while the person is unsure, the next; what is known is not asked."""
     for i, j in pairs:
         answer = known(i, j)
         if answer is None and Pair(i, j).ordered not in constraints.set_aside:
@@ -54,9 +84,10 @@ def ask(
     return Answer.UNSURE
 
 
-def tries(space: Space, a: SuperInstance, b: SuperInstance) -> Iterable[tuple[int, int]]:
+def representative_pairs(space: Space, a: SuperInstance, b: SuperInstance) -> Iterable[tuple[int, int]]:
     """The medoids of two super-instances, then their next best representatives."""
     yield a.representative, b.representative
-    near, far = space.representatives(a, N_TRIES), space.representatives(b, N_TRIES)
-    for rank in range(1, max(len(near), len(far))):
-        yield near[min(rank, len(near) - 1)], far[min(rank, len(far) - 1)]
+    # Only an unsure person needs more than the medoids, and finding them costs a pass over the members.
+    of_a, of_b = space.representatives(a, N_TRIES), space.representatives(b, N_TRIES)
+    for rank in range(1, max(len(of_a), len(of_b))):
+        yield of_a[min(rank, len(of_a) - 1)], of_b[min(rank, len(of_b) - 1)]
