@@ -38,7 +38,7 @@ def test_nearest_is_nearest(page: Page) -> None:
     places = (rng.random((60, 2)) * 1.2 - 0.1).tolist()
     body = "const n = new m.Nearest(new Float32Array(g[0])); return g[1].map(([x, y]) => n.find(x, y, g[2], g[3]));"
     for reach in ((0.02, 0.05), (0.3, 0.1)):
-        found = call(page, "geometry", body, xy.ravel().tolist(), places, *reach)
+        found = call(page, "map/geometry", body, xy.ravel().tolist(), places, *reach)
         for place, row in zip(places, found, strict=True):
             away = (((xy.astype(float) - place) / reach) ** 2).sum(axis=1)
             assert row == (int(away.argmin()) if away.min() < 1 else None)
@@ -50,7 +50,7 @@ def test_lasso_holds_what_lies_inside(page: Page) -> None:
     xy = rng.random((400, 2)).astype(np.float32)
     corners = np.array([[0.1, 0.2], [0.9, 0.3], [0.4, 0.95]])
     body = "return [...m.rowsInside(new Float32Array(g[0]), g[1])];"
-    found = call(page, "geometry", body, xy.ravel().tolist(), corners.tolist())
+    found = call(page, "map/geometry", body, xy.ravel().tolist(), corners.tolist())
     edges = np.roll(corners, -1, axis=0) - corners
     away = xy[:, None, :].astype(float) - corners
     inside = (edges[:, 0] * away[:, :, 1] - edges[:, 1] * away[:, :, 0] > 0).all(axis=1)
@@ -61,7 +61,7 @@ def test_a_number_stands_on_its_own_cluster(page: Page) -> None:
     rng = np.random.default_rng(2)
     xy, labels = rng.random((300, 2)), rng.integers(0, 7, 300)
     body = "return [...m.anchors(new Float32Array(g[0]), g[1], 7)];"
-    rows = call(page, "geometry", body, xy.ravel().tolist(), labels.tolist())
+    rows = call(page, "map/geometry", body, xy.ravel().tolist(), labels.tolist())
     assert labels[rows].tolist() == list(range(7))
 
 
@@ -81,15 +81,15 @@ def test_a_number_stands_on_its_own_cluster(page: Page) -> None:
     ],
 )
 def test_numbers_are_told_apart(page: Page, given: list[str | None], shown: list[str | None]) -> None:
-    assert call(page, "card-table", "return m.formatPair(...g);", *given) == shown
+    assert call(page, "cards/table", "return m.formatPair(...g);", *given) == shown
 
 
 def test_colours_mix_from_one_to_the_other(page: Page) -> None:
-    assert call(page, "points", "return m.mix(0xff112233, 0xffaabbcc, 0);") == 0xFF112233
-    assert call(page, "points", "return m.mix(0xff112233, 0xffaabbcc, 256);") == 0xFFAABBCC
-    assert call(page, "points", "return m.mix(0xff000000, 0xffffffff, 128);") == 0xFF7F7F7F
+    assert call(page, "map/points", "return m.mix(0xff112233, 0xffaabbcc, 0);") == 0xFF112233
+    assert call(page, "map/points", "return m.mix(0xff112233, 0xffaabbcc, 256);") == 0xFFAABBCC
+    assert call(page, "map/points", "return m.mix(0xff000000, 0xffffffff, 128);") == 0xFF7F7F7F
 
 
 def test_every_colour_of_the_palette_differs(page: Page) -> None:
-    colours = call(page, "palette", "return Array.from({length: 30}, (_, k) => m.colourOf(k));")
+    colours = call(page, "page/palette", "return Array.from({length: 30}, (_, k) => m.colourOf(k));")
     assert len(set(colours)) == 30

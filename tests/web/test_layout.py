@@ -91,7 +91,7 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
 
 def refused(page: Page) -> None:
     """Ask for something that is not possible."""
-    page.evaluate("async () => (await import('/static/sync.js')).change('redo', {})")
+    page.evaluate("async () => (await import('/static/session/sync.js')).change('redo', {})")
 
 
 def edges(found: Any) -> tuple[float, float, float, float]:

@@ -4,29 +4,32 @@ A method draws its random numbers from the place in the split tree, and its spli
 second run of the method on the same space, with answers that nobody has given yet, changes nothing and leaves the
 splits behind that the real run would need. An answer that comes meanwhile waits for a split only where it needs it.
 
-What is begun is finished: a thought cannot be stopped half-way. With COBRAS the longest one is "different, then
-same", which splits a super-instance into twice as many parts as "same" alone: a number that doubles with every
-"different" in a row.
+The terminal and the web page use the same `Thinker`; the page also its `Worker`, for the session itself.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from concurrent import futures
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import product
-from queue import Queue
+from queue import SimpleQueue
+from typing import TypeVar
 
 from cobras.core.types import Answer
 from cobras.session.replay import Replay
 from cobras.session.session import Session
+
+T = TypeVar("T")
 
 DEPTH = 2  # answers
 LIKELY = (Answer.SAME, Answer.DIFFERENT)
 
 
 def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Replay], ...]:
-    """One function for each likely answer to the open question, then for each two answers, and so on.
+    """Return one function for each likely answer to the open question, then for each two answers, and so on.
 
     Each may run in another thread, whatever is answered. What it returns holds the question that would come next.
 
@@ -47,29 +50,89 @@ def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Replay]
     )
 
 
+class Worker:
+    """One daemon thread that does one job after another.
+
+    Examples
+    --------
+    >>> Worker("adder").submit(lambda: 1 + 1).result()
+    2
+    """
+
+    # Not a ThreadPoolExecutor: the interpreter waits for its threads, and a split cannot be stopped half-way. After
+    # Ctrl-C the program would live on for up to 9.4 s with ten million rows (docs/scale.md, longest answer), and
+    # for ever where workers on other machines no longer reply.
+    def __init__(self, name: str) -> None:
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        threading.Thread(target=self._work, name=f"cobras-{name}", daemon=True).start()
+
+    def submit(self, job: Callable[[], T]) -> Future[T]:
+        """Do a job after all that were submitted before."""
+        future: Future[T] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(job())
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._jobs.put(work)
+        return future
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
+
+
 class Thinker:
     """Thinks ahead in a thread of its own, from one question to the next answer.
 
     Examples
     --------
     >>> session, thinker = Session([[0.0], [0.1], [5.0], [5.1]], random_state=0), Thinker()
-    >>> thinker.begin(session)
-    >>> session.tell(Answer.SAME, session.ask())
-    >>> thinker.end(wait=10)
+    >>> thinker.begin(session, on_rows=print)
+    >>> thinker.finish(wait=10)
+    [0, 1, 2, 3]
     True
     """
 
     def __init__(self) -> None:
+        # One thread for all questions: each new one would keep the memory that it used.
+        self._worker = Worker("ahead")
         self._answered = threading.Event()
-        self._work: Queue[tuple[threading.Event, tuple[Callable[[], Replay], ...]]] = Queue()
-        # One thread for all questions: each new one would keep what memory it used. It dies with the program.
-        threading.Thread(target=self._think, name="cobras-ahead", daemon=True).start()
+        self._last: Future[None] = self._worker.submit(lambda: None)
 
-    def begin(self, session: Session) -> None:
-        """Think about the open question; thinking about the one before comes to its end."""
+    def begin(
+        self, session: Session, on_rows: Callable[[list[int]], None] = lambda rows: None, delay: float = 0.0
+    ) -> None:
+        """Think about the open question, and stop thinking about the one before.
+
+        Parameters
+        ----------
+        session : Session
+        on_rows : callable
+            Gets the rows that the next question may show, when these are known; runs in the other thread.
+        delay : float
+            Seconds to wait before.
+        """
         self._answered.set()
-        self._answered = threading.Event()
-        self._work.put((self._answered, branches(session)))
+        self._answered = answered = threading.Event()
+        thoughts = branches(session)
+
+        def think() -> None:
+            if answered.wait(delay):
+                return
+            rows: set[int] = set()
+            for number, branch in enumerate(thoughts, 1):
+                # An error is not reported here: it comes again if these answers are really given.
+                with suppress(Exception):
+                    rows.update(branch().step.pair or ())
+                if answered.is_set():
+                    return
+                if number == len(LIKELY):
+                    on_rows(sorted(rows))
+
+        self._last = self._worker.submit(think)
 
     def end(self, wait: float) -> bool:
         """Stop thinking; False if a split that was begun takes more than `wait` seconds."""
@@ -78,18 +141,4 @@ class Thinker:
 
     def finish(self, wait: float) -> bool:
         """Let it think to the end; False if that takes more than `wait` seconds."""
-        with self._work.all_tasks_done:
-            return self._work.all_tasks_done.wait_for(lambda: not self._work.unfinished_tasks, wait)
-
-    def _think(self) -> None:
-        while True:
-            think_through(*self._work.get())
-            self._work.task_done()
-
-
-def think_through(answered: threading.Event, thoughts: Iterable[Callable[[], Replay]]) -> None:
-    """Think one thought after another until the question is answered."""
-    for think in thoughts:
-        if not answered.is_set():
-            with suppress(Exception):  # whoever gives these answers will hear of it
-                think()
+        return not futures.wait([self._last], wait).not_done

@@ -1,4 +1,4 @@
-"""The application: the page, its modules, the end points under /api, and the door in front of them."""
+"""The application: the page, its modules, the end points under /api, and replies to errors."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from starlette.exceptions import HTTPException
 from cobras import __version__
 from cobras.core.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
 from cobras.web.api.changes import change_routes
-from cobras.web.api.endpoints import look_routes
-from cobras.web.api.reply import reply
-from cobras.web.context import MissingError, RefusedError, Room
+from cobras.web.api.endpoints import read_routes
+from cobras.web.api.models import reply
+from cobras.web.context import Context, MissingError, RefusedError
 
 STATIC = Path(__file__).parent / "static"
 
 
-def make_app(room: Room) -> FastAPI:
-    """The application around one session."""
+def make_app(context: Context) -> FastAPI:
+    """Return the application around one session."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        room.events.bind()
-        room.atlas.start()
-        waiting = asyncio.create_task(room.live.report_waiting())
+        context.live.events.start()
+        context.map.start()
+        reporting = asyncio.create_task(context.live.report_computing())
         yield
-        waiting.cancel()
+        reporting.cancel()
 
     app = FastAPI(
         title="cobras",
@@ -44,11 +44,11 @@ def make_app(room: Room) -> FastAPI:
         lifespan=lifespan,
     )
     api = APIRouter(prefix="/api")
-    api.include_router(change_routes(room))
-    api.include_router(look_routes(room))
+    api.include_router(change_routes(context))
+    api.include_router(read_routes(context))
     app.include_router(api)
     _add_pages(app)
-    _add_errors(app, room)
+    _add_errors(app, context)
     return app
 
 
@@ -69,7 +69,7 @@ class _Modules(StaticFiles):
         return response
 
 
-def _add_errors(app: FastAPI, room: Room) -> None:
+def _add_errors(app: FastAPI, context: Context) -> None:
     def problem(status: int, sentence: str) -> JSONResponse:
         return JSONResponse({"message": sentence}, status)
 
@@ -82,13 +82,13 @@ def _add_errors(app: FastAPI, room: Room) -> None:
             error = RefusedError("stale", str(error))
         elif isinstance(error, InvalidDataError) and not isinstance(error, InconsistentAnswersError):
             return problem(422, str(error))
-        return reply(room.refusal(error), 409)
+        return reply(context.refusal(error), 409)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        told = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
-        return problem(422, "; ".join(told)[:1000])
+        problems = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
+        return problem(422, "; ".join(problems)[:1000])
 
     @app.exception_handler(HTTPException)
     async def unknown(_: Request, error: Exception) -> Response:

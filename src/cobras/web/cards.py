@@ -1,7 +1,8 @@
-"""What a person sees of an item: cards, thumbnails and the columns in which two rows differ."""
+"""What a person sees of an item: cards, thumbnails, pictures and the columns in which two rows differ."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
@@ -11,7 +12,6 @@ import numpy as np
 from cobras.core.types import FloatArray, Pair
 from cobras.data import Dataset, Photo, Picture, Series, Text
 from cobras.web.api import models
-from cobras.web.pictures import png
 
 Size: TypeAlias = Literal["small", "large"]
 PIXELS: dict[Size, int] = {"small": 128, "large": 512}  # longest side of a picture
@@ -35,22 +35,23 @@ class Cards:
         return models.Item(**self.thumbnail(i).model_dump(), card=self._card(i))
 
     def _thumbnail(self, i: int) -> models.Thumbnail:
-        """Row i in brief."""
         brief = models.Thumbnail(i=i, id=str(self.dataset.ids[i]), text="")
         match self.dataset.show(i):
             case Picture() | Photo():
                 brief.image = self._address(i, "small")
             case Series(channels=channels):
-                brief.line = _scaled(_thinned(channels[0], BRIEF_POINTS))
+                brief.line = _scale(_thin(channels[0], BRIEF_POINTS))
             case Text(text=text):
-                brief.text = cut(" ".join(text[:TEXT].split()), BRIEF)
+                brief.text = truncate(" ".join(text[:TEXT].split()), BRIEF)
             case row:
-                brief.text = _line(self._without_name(row.values))
+                brief.text = _summary(self._without_name(row.values))
         return brief
 
     def _card(self, i: int) -> models.Card:
         card = self.dataset.show(i)
-        fields = [models.Cell(name=name, value=words(value)) for name, value in self._values(i).items()]
+        fields = [
+            models.Cell(name=name, value=format_value(value)) for name, value in self._values(i).items()
+        ]
         match card:
             case Picture(pixels=pixels):
                 height, width = pixels.shape
@@ -61,7 +62,7 @@ class Cards:
                     src=self._address(i, "large"), width=width, height=height, fields=fields
                 )
             case Series(channels=channels):
-                drawn = [_thinned(channel, POINTS) for channel in channels]
+                drawn = [_thin(channel, POINTS) for channel in channels]
                 return models.SeriesCard(channels=drawn, length=channels.shape[1], fields=fields)
             case Text(text=text):
                 return models.TextCard(text=text[:TEXT], cut=len(text) > TEXT, fields=fields)
@@ -73,6 +74,7 @@ class Cards:
         if not left:
             return None
         measured: dict[str, float] = {}
+        # Features of tables are scaled to [0, 1] by the range of their column; those of other kinds are no columns.
         if self.kind == "table":
             left_row, right_row = self.dataset.features(np.array([pair.i, pair.j])).astype(float)
             apart = np.clip(np.abs(left_row - right_row), 0, 1)
@@ -80,9 +82,9 @@ class Cards:
         found = [
             models.Column(
                 name=name,
-                left=words(a),
-                right=words(right[name]),
-                difference=measured.get(name, float(words(a) != words(right[name]))),
+                left=format_value(a),
+                right=format_value(right[name]),
+                difference=measured.get(name, float(format_value(a) != format_value(right[name]))),
                 measured=name in measured,
             )
             for name, a in left.items()
@@ -114,40 +116,59 @@ class Cards:
         return f"api/image/{i}?size={size}&run={self.run}"
 
 
-def _line(values: Mapping[str, Any]) -> str:
-    """One line about a row: a few values, words before numbers."""
-    told = [value for value in values.values() if value is not None][:100]
-    told.sort(key=lambda value: not isinstance(value, str))
-    return cut(", ".join(" ".join((words(value) or "").split()) for value in told[:5]), BRIEF)
-
-
-def words(value: Any) -> str | None:
-    """A value as it is read; None where it is missing.
+def png(pixels: FloatArray) -> bytes:
+    r"""Return a grey picture (0 for paper, 1 for ink) as a PNG file, black on white.
 
     Examples
     --------
-    >>> words(0.1 + 0.2), words("red"), words(float("nan"))
+    >>> png(np.eye(8))[:8]
+    b'\x89PNG\r\n\x1a\n'
+    """
+    from PIL import Image
+
+    grey = (255 * (1 - np.clip(np.nan_to_num(pixels), 0, 1))).round().astype(np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(grey).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _summary(values: Mapping[str, Any]) -> str:
+    """Return one line about a row: a few values, words before numbers."""
+    # A hundred columns are enough to find five: a row may have very many.
+    some = [value for value in values.values() if value is not None][:100]
+    some.sort(key=lambda value: not isinstance(value, str))
+    return truncate(", ".join(" ".join((format_value(value) or "").split()) for value in some[:5]), BRIEF)
+
+
+def format_value(value: Any) -> str | None:
+    """Return a value as text; None where it is missing.
+
+    Examples
+    --------
+    >>> format_value(0.1 + 0.2), format_value("red"), format_value(float("nan"))
     ('0.3', 'red', None)
     """
+    # NaN is the only value that differs from itself.
     if value is None or value != value:
         return None
     if isinstance(value, float):
         return f"{value:.6g}"
-    return cut(str(value), CELL)
+    return truncate(str(value), CELL)
 
 
-def cut(text: str, length: int) -> str:
-    """At most so many characters."""
+def truncate(text: str, length: int) -> str:
+    """Return at most so many characters of a text."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _thinned(values: FloatArray, n: int) -> list[float | None]:
-    """At most n points, evenly spaced; a gap is None."""
+def _thin(values: FloatArray, n: int) -> list[float | None]:
+    """Return at most n points, evenly spaced; a gap is None."""
     at = np.unique(np.linspace(0, len(values) - 1, min(n, len(values))).round().astype(int))
     return [float(v) if np.isfinite(v) else None for v in values[at]]
 
 
-def _scaled(line: list[float | None]) -> list[float | None]:
-    known = [v for v in line if v is not None]
-    low, extent = min(known, default=0.0), (max(known, default=0.0) - min(known, default=0.0)) or 1.0
+def _scale(line: list[float | None]) -> list[float | None]:
+    """Return a line moved and stretched to [0, 1]; a constant one lies at 0."""
+    known = [v for v in line if v is not None] or [0.0]
+    low, extent = min(known), (max(known) - min(known)) or 1.0
     return [None if v is None else (v - low) / extent for v in line]

@@ -1,22 +1,23 @@
-"""Everything that one server holds, and how a request is refused."""
+"""Everything that one server holds, the state of the session in the words of the contract, and refusals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
+
+import numpy as np
 
 from cobras.core.exceptions import CobrasError, InconsistentAnswersError
-from cobras.core.types import Answer, Pair
+from cobras.core.progress import WINDOW, Progress, satisfied
+from cobras.core.types import Answer, Pair, Record
 from cobras.data import Dataset
 from cobras.web.api import models
-from cobras.web.api.events import Events
-from cobras.web.api.question import Teller
 from cobras.web.cards import Cards
-from cobras.web.clusters import ClusterPages
-from cobras.web.items import ItemTable
 from cobras.web.live import Live
-from cobras.web.map import Atlas
+from cobras.web.map import Map
+from cobras.web.panel import ClusterList, ItemTable
+from cobras.web.view import View
 
 KEYS = {
     "same": ["s", "y", "ArrowRight"],
@@ -28,6 +29,10 @@ KEYS = {
     "map": ["m"],
     "help": ["?"],
 }
+QUESTION = "Should these two be in the same cluster?"
+Word: TypeAlias = Literal["same", "different", "unsure"]
+WORDS: dict[Answer, Word] = {Answer.SAME: "same", Answer.DIFFERENT: "different", Answer.UNSURE: "unsure"}
+NOT_OPEN = Progress(0, 1, None, (), 0, may_stop=False, reason="")
 
 
 class MissingError(CobrasError, LookupError):
@@ -43,13 +48,12 @@ class RefusedError(CobrasError):
 
 
 @dataclass
-class Room:
-    """The parts of one server."""
+class Context:
+    """The parts of one server; `blind` hides the present clusters of a pair until it is answered."""
 
     dataset: Dataset
     live: Live
-    atlas: Atlas
-    events: Events
+    map: Map
     cards: Cards
     name: str
     session_file: str
@@ -57,9 +61,69 @@ class Room:
     keys: dict[str, list[str]] = field(default_factory=lambda: KEYS)
 
     def __post_init__(self) -> None:
-        self.teller = Teller(self.live, self.cards, self.atlas, self.blind)
-        self.pages = ClusterPages(self.cards, self.atlas)
-        self.table = ItemTable(self.cards)
+        self.clusters = ClusterList(self.cards, self.map)
+        self.items = ItemTable(self.cards)
+
+    def question(self, view: View | None = None) -> models.Question:
+        """The open question of a view; of the present one, which may be changing, when none is given."""
+        computing = self.live.computing if view is None else None
+        view = view or self.live.view
+        question = models.Question(
+            state=view.state if computing is None else "computing",
+            run=self.live.run,
+            versions=view.versions.model_copy(update={"map": self.live.map_version}),
+            words=QUESTION,
+            progress=progress_model(view),
+            computing=computing,
+            can_undo=view.can_undo,
+            can_redo=view.can_redo,
+            saved=computing is None,
+            saved_at=view.saved_at,
+            message=view.message,
+        )
+        if question.state == "asking" and view.pair is not None:
+            self._add_pair(question, view, view.pair)
+        return question
+
+    def _add_pair(self, question: models.Question, view: View, pair: Pair) -> None:
+        question.pair = models.PairModel(i=pair.i, j=pair.j)
+        question.left, question.right = self.cards.item(pair.i), self.cards.item(pair.j)
+        question.columns = self.cards.columns(pair)
+        for item in (question.left, question.right):
+            if view.sample.place(item.i) is None:
+                item.at = self.map.place(self.dataset.features(np.array([item.i])))
+        if not self.blind:
+            for item in (question.left, question.right):
+                self.add_cluster(item, view)
+            question.guess = "same" if view.cluster_of(pair.i) == view.cluster_of(pair.j) else "different"
+
+    def add_cluster(self, item: models.Item, view: View) -> models.Item:
+        """Add the cluster of an item and its colour."""
+        item.cluster = view.cluster_of(item.i)
+        item.colour = view.colours[item.cluster]
+        return item
+
+    def records(self, view: View, chosen: Iterable[Record]) -> list[models.Record]:
+        """Answers and constraints as the history shows them."""
+        numbers, count = {}, 0
+        for record in view.records:
+            count += record.kind == "answer"
+            numbers[record.index] = count if record.kind == "answer" else None
+        return [
+            models.Record(
+                index=record.index,
+                kind="answer" if record.kind == "answer" else "constraint",
+                number=numbers[record.index],
+                left=self.cards.thumbnail(record.pair.i),
+                right=self.cards.thumbnail(record.pair.j),
+                answer=WORDS[record.answer],
+                at=record.at,
+                in_force=record.in_force,
+                satisfied=satisfied(record, view.asked),
+                set_aside=record.answer is Answer.UNSURE and record.pair.ordered in view.set_aside,
+            )
+            for record in chosen
+        ]
 
     def refusal(self, error: CobrasError) -> models.Refusal:
         """Why nothing was changed, and the state as it is."""
@@ -69,9 +133,10 @@ class Room:
             kind = error.error
         elif isinstance(error, InconsistentAnswersError):
             kind, chain = "contradiction", self._links(error.chain)
-        return models.Refusal(error=kind, message=str(error), question=self.teller.question(), chain=chain)
+        return models.Refusal(error=kind, message=str(error), question=self.question(), chain=chain)
 
     def _links(self, chain: Sequence[tuple[Pair, Answer]]) -> list[models.Link]:
+        """The answers that imply the opposite, each with its place in the history."""
         places = {record.pair.ordered: record.index for record in self.live.view.records if record.in_force}
         return [
             models.Link(
@@ -82,3 +147,19 @@ class Room:
             )
             for pair, answer in chain
         ]
+
+
+def progress_model(view: View) -> models.ProgressModel:
+    """How far the session has come; one cluster and no answers before it is open."""
+    now = view.progress or NOT_OPEN
+    return models.ProgressModel(
+        n_answers=now.n_answers,
+        n_items=view.n_items,
+        n_clusters=now.n_clusters,
+        stable_share=now.stable_share,
+        window=WINDOW,
+        unsatisfied=[record.index for record in now.unsatisfied],
+        n_set_aside=now.n_set_aside,
+        may_stop=now.may_stop,
+        reason=now.reason,
+    )

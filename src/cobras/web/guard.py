@@ -36,14 +36,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-CLOSED = (
+NO_TOKEN = (
     "<!doctype html><meta charset=utf-8><title>cobras</title>"
     "<p>Open the address that cobras printed: it holds the token."
 )
 
 
 class Guard:
-    """The door of the server, around the whole application.
+    """Refuses requests before they reach the application.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Guard:
         self._proof = hmac.new(user_secret(), name, "sha256").hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or say why not."""
+        """Pass a request on, or say why not."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -75,7 +75,7 @@ class Guard:
         if status:
             await self._refuse(scope, self._with_headers(scope, send), status, sentence)
         else:
-            await self.app(scope, _limited(receive), self._with_headers(scope, send))
+            await self.app(scope, _limit_body(receive), self._with_headers(scope, send))
 
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str]:
         host, path = headers.get("host", ""), scope["path"]
@@ -120,7 +120,7 @@ class Guard:
         opens = scope["path"] == "/" and _equal(self._token_in_query(scope), self.token)
         began = time.perf_counter()
 
-        async def sent(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
@@ -132,11 +132,11 @@ class Guard:
                     )
             await send(message)
 
-        return sent
+        return send_with_headers
 
     async def _refuse(self, scope: Scope, send: Send, status: int, sentence: str) -> None:
         page = status == 401 and scope["path"] == "/"
-        body = CLOSED if page else json.dumps({"message": sentence})
+        body = NO_TOKEN if page else json.dumps({"message": sentence})
         kind = b"text/html; charset=utf-8" if page else b"application/json"
         headers = [
             (b"content-type", kind),
@@ -147,11 +147,11 @@ class Guard:
         await send({"type": "http.response.body", "body": body.encode()})
 
 
-def _limited(receive: Receive) -> Receive:
+def _limit_body(receive: Receive) -> Receive:
     """Refuse a body that grows beyond the limit without having said how long it is."""
     n_bytes = 0
 
-    async def limited() -> Message:
+    async def receive_part() -> Message:
         nonlocal n_bytes
         message = await receive()
         n_bytes += len(message.get("body", b""))
@@ -159,7 +159,7 @@ def _limited(receive: Receive) -> Receive:
             raise HTTPException(413, f"The body is too long; at most {LIMIT} bytes are allowed.")
         return message
 
-    return limited
+    return receive_part
 
 
 def _equal(given: str, secret: str) -> bool:

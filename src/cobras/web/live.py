@@ -1,38 +1,97 @@
-"""A session that many callers share: one thread owns it, changes come one after another, everybody may look.
+"""A session that many callers share: one thread owns it, changes come one after another, everybody may read.
 
 The event loop never waits for the session. A change is done by the owner's thread and is on disk before its caller
-hears of it; then a frozen `View` of the session takes the place of the one before, and the listeners are told.
+gets a reply; then a frozen `View` of the session replaces the one before, and all listeners get an event.
 While nothing is asked of it, what the next two answers will need is computed ahead.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import secrets
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent import futures
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from cobras.core.exceptions import CobrasError, InfeasibleConstraintsError
-from cobras.session.ahead import LIKELY, branches
+from cobras.session.ahead import Thinker, Worker
 from cobras.session.session import Session
-from cobras.web.api.events import Events
 from cobras.web.api.models import Computing, Versions
-from cobras.web.queue import Lane
-from cobras.web.sample import Sample
-from cobras.web.timeline import Course
-from cobras.web.view import View
+from cobras.web.map import Sample
+from cobras.web.view import Timeline, View
 
-T = TypeVar("T")
-
-GRACE = 0.15  # seconds in which most changes are done: who only looks waits so long for "computing"
+GRACE = 0.15  # seconds in which most changes are done: a caller who only reads waits so long for "computing"
 TICK = 0.25  # seconds between two events about a change that takes long
-BREATH = 0.03  # seconds in which an answer goes out before thinking ahead competes for the processor
+PAUSE = 0.03  # seconds in which an answer goes out before thinking ahead competes for the processor
+KEEP_ALIVE = 10.0  # seconds without an event after which a comment is sent, so that no proxy ends the stream
+N_WAITING = 200  # events that a listener may be behind before it is dropped, to connect again
+
+
+class Events:
+    """Server-sent events to all listeners. Used on the event loop only, but for `send_from_thread`."""
+
+    def __init__(self) -> None:
+        self._listeners: set[asyncio.Queue[str | None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
+
+    def start(self) -> None:
+        """Remember the running loop."""
+        self._loop = asyncio.get_running_loop()
+
+    def send_from_thread(self, event: str, data: dict[str, Any]) -> None:
+        """Send to all listeners, from any thread; there are none before the loop runs or after it has ended."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self.send, event, data)
+
+    def send(self, event: str, data: dict[str, Any]) -> None:
+        """Send to all listeners."""
+        text = format_event(event, data)
+        for queue in self._listeners:
+            # None ends a stream; the browser then connects again and fetches the present state.
+            queue.put_nowait(text if queue.qsize() < N_WAITING else None)
+
+    def close(self) -> None:
+        """End all streams, so that the server can end."""
+        self._closed = True
+        for queue in self._listeners:
+            queue.put_nowait(None)
+
+    async def listen(self, first: Callable[[], str]) -> AsyncIterator[str]:
+        """Yield events, beginning with `first`, which is called when nothing can be missed any more."""
+        queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._listeners.add(queue)
+        try:
+            yield "retry: 500\n" + first()
+            while not self._closed:
+                try:
+                    text = await asyncio.wait_for(queue.get(), KEEP_ALIVE)
+                except TimeoutError:
+                    text = ": alive\n\n"
+                if text is None:
+                    return
+                yield text
+        finally:
+            self._listeners.discard(queue)
+
+
+def format_event(event: str, data: dict[str, Any]) -> str:
+    r"""Return an event in the format of `text/event-stream`.
+
+    Examples
+    --------
+    >>> format_event("saved", {"at": 1.5})
+    'event: saved\ndata: {"at": 1.5}\n\n'
+    """
+    return f"event: {event}\ndata: {json.dumps(data)}\n\n"
 
 
 class Live:
@@ -44,13 +103,13 @@ class Live:
         The rows that the page shows.
     begin : callable
         Opens the session and computes the first question; runs in the owner's thread.
-    events : Events
-        Who is told of changes.
 
     Attributes
     ----------
     run : str
         Another one at every start.
+    events : Events
+        Where changes are announced.
     view : View
         The session as it is now.
     map_version : int
@@ -61,22 +120,21 @@ class Live:
         Done when the first question is there, or when the session could not be opened.
     """
 
-    def __init__(self, sample: Sample, begin: Callable[[], Session], events: Events) -> None:
-        self.run = secrets.token_hex(8)
-        self.events = events
-        # Versions of another run are not mistaken for those of this one.
+    def __init__(self, sample: Sample, begin: Callable[[], Session]) -> None:
+        self.run, self.events = secrets.token_hex(8), Events()
+        # Versions start at random, so that those of another run are not mistaken for those of this one.
         start = secrets.randbelow(2**30)
         self.view = View(sample, Versions(session=start, labels=start, clusters=start, map=start))
         self.map_version = start
         self.ahead: list[int] = []
-        self._course = Course()
-        self._owner, self._thinker = Lane("session"), Lane("ahead")
+        self._timeline = Timeline()
+        self._owner, self._thinker = Worker("session"), Thinker()
         self._turn = asyncio.Lock()
         self._busy: tuple[str, float] | None = ("Computing the first question", time.monotonic())
         self._session: Session | None = None
         self.opened: Future[None] = self._owner.submit(lambda: self._open(begin))
 
-    # -- looking -------------------------------------------------------------------------------------------------
+    # -- reading -------------------------------------------------------------------------------------------------
 
     @property
     def computing(self) -> Computing | None:
@@ -91,80 +149,79 @@ class Live:
         versions = view.versions.model_copy(update={"map": self.map_version})
         return {"run": self.run, "state": view.state, "versions": versions.model_dump()}
 
-    async def settled(self, wait: float) -> View:
-        """The view when nothing is being computed, or after so many seconds."""
-        end = time.monotonic() + wait
+    async def wait_until_ready(self, seconds: float) -> None:
+        """Wait until nothing is being computed, at most so many seconds."""
+        end = time.monotonic() + seconds
         while self._busy is not None and time.monotonic() < end:
             await asyncio.sleep(0.005)
-        return self.view
 
     # -- changing ------------------------------------------------------------------------------------------------
 
     async def change(
-        self, what: str, guard: Callable[[View], None], action: Callable[[Session], tuple[str, T]]
-    ) -> tuple[View, T]:
-        """Do something to the session when its turn has come, unless the guard raises by then.
+        self, what: str, check: Callable[[View], None], action: Callable[[Session], str]
+    ) -> View:
+        """Do something to the session when its turn has come, unless `check` raises by then; return the new view.
 
-        The action returns what to say and what it found. It is carried out even if the caller goes away.
+        The action returns the message for the person. It is carried out even if the caller goes away.
         """
-        task = asyncio.ensure_future(self._in_turn(what, guard, action))
+        task = asyncio.ensure_future(self._change_in_turn(what, check, action))
+        # Where nobody waits any more, the error has been read, and asyncio does not complain.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
-    async def _in_turn(
-        self, what: str, guard: Callable[[View], None], action: Callable[[Session], tuple[str, T]]
-    ) -> tuple[View, T]:
+    async def _change_in_turn(
+        self, what: str, check: Callable[[View], None], action: Callable[[Session], str]
+    ) -> View:
         async with self._turn:
             await asyncio.wrap_future(self.opened)
-            guard(self.view)
+            check(self.view)
             self._busy = (what, time.monotonic())
             try:
                 return await asyncio.wrap_future(self._owner.submit(lambda: self._perform(action)))
             finally:
                 self._busy = None
 
-    async def report_waiting(self) -> None:
-        """Tell the listeners about what takes long, for ever."""
+    async def report_computing(self) -> None:
+        """Send events about what takes long, for ever."""
         while True:
             await asyncio.sleep(TICK)
             if (computing := self.computing) is not None and computing.seconds >= TICK:
-                self.events.tell("computing", computing.model_dump())
+                self.events.send("computing", computing.model_dump())
 
     # -- in the owner's thread -----------------------------------------------------------------------------------
 
     def _open(self, begin: Callable[[], Session]) -> None:
         try:
             self._session = begin()
-            self.view.sample.bind(self._session)
             self._session.ask()
             self._publish("", saved_at=max((r.at for r in self._session.history), default=None))
-            self._thinker.submit(_warm_up)
+            self._owner.submit(_import_early)
         except BaseException as error:
             self._fail(error)
             raise
         finally:
             self._busy = None
 
-    def _perform(self, action: Callable[[Session], tuple[str, T]]) -> tuple[View, T]:
+    def _perform(self, action: Callable[[Session], str]) -> View:
         assert self._session is not None
         try:
-            message, found = action(self._session)
-            self._publish(message, saved_at=time.time())
+            self._publish(action(self._session), saved_at=time.time())
         except BaseException as error:
+            # A refusal has changed nothing; after anything else the method cannot be trusted.
             refused = isinstance(error, CobrasError) and not isinstance(error, InfeasibleConstraintsError)
-            if not refused:  # which has changed nothing; after anything else the method is not to be trusted
+            if not refused:
                 self._fail(error)
             raise
-        self.events.from_thread("saved", {"at": self.view.saved_at})
-        return self.view, found
+        self.events.send_from_thread("saved", {"at": self.view.saved_at})
+        return self.view
 
     def _publish(self, message: str, saved_at: float | None) -> None:
         session, old = self._session, self.view
         assert session is not None
-        pair, progress, records = session.ask(), session.progress, session.history
-        points = self._course.follow(session.partitions)
+        pair, records = session.ask(), session.history
+        timeline = self._timeline.update(session.partitions)
         names, marks = tuple(sorted(session.names.items())), tuple(sorted(session.marks.items()))
-        moved = not old.points or points[-1].partition.groups != old.points[-1].partition.groups
+        moved = not old.timeline or timeline[-1].partition.groups != old.timeline[-1].partition.groups
         changed = moved or names != old.names or marks != old.marks
         versions = Versions(
             session=old.versions.session + 1,
@@ -178,9 +235,9 @@ class Live:
             state="done" if pair is None else "asking",
             message=message,
             pair=pair,
-            points=points,
+            timeline=timeline,
             records=records,
-            progress=progress,
+            progress=session.progress,
             names=names,
             marks=marks,
             set_aside=frozenset(session.set_aside),
@@ -194,7 +251,8 @@ class Live:
             ),
         )
         self._announce(moved)
-        self._think_ahead(session)
+        self.ahead = []
+        self._thinker.begin(session, self._set_ahead, PAUSE)
 
     def _fail(self, error: BaseException) -> None:
         if isinstance(error, CobrasError):
@@ -206,44 +264,26 @@ class Live:
         self._announce(moved=False)
 
     def _announce(self, moved: bool) -> None:
-        self.events.from_thread("question", self.state)
+        self.events.send_from_thread("question", self.state)
         if moved:
-            self.events.from_thread("labels", {"version": self.view.versions.labels})
+            self.events.send_from_thread("labels", {"version": self.view.versions.labels})
 
-    def _think_ahead(self, session: Session) -> None:
-        revision = self.view.versions.session
-
-        def think() -> None:
-            time.sleep(BREATH)
-            rows: set[int] = set()
-            for number, branch in enumerate(thoughts, 1):
-                if self.view.versions.session != revision:
-                    return
-                replay = branch()
-                if number <= len(LIKELY):
-                    rows.update(replay.step.pair or ())
-                if number == len(LIKELY):
-                    self.ahead = sorted(rows)
-                    self.events.from_thread("ahead", {"ahead": self.ahead})
-
-        thoughts, self.ahead = branches(session), []
-        if thoughts:
-            self._thinker.submit(think)
+    def _set_ahead(self, rows: list[int]) -> None:
+        self.ahead = rows
+        self.events.send_from_thread("ahead", {"ahead": rows})
 
     def close(self, wait: float) -> bool:
-        """Let go of the session file once nothing is being computed; False if that takes more than `wait` seconds.
+        """Release the session file once nothing is being computed; False if that takes more than `wait` seconds.
 
         What was answered is on disk in any case.
         """
-
-        def release() -> None:
-            if self._session is not None:
-                self._session.close()
-
-        done = [self._owner.submit(release), self._thinker.submit(lambda: None)]
-        return not futures.wait(done, wait).not_done
+        end = time.monotonic() + wait
+        released = self._owner.submit(lambda: self._session.close() if self._session is not None else None)
+        quiet = self._thinker.end(wait)
+        left = max(0.0, end - time.monotonic())
+        return not futures.wait([released], left).not_done and quiet
 
 
-def _warm_up() -> None:
-    """Import early what comparing clusterings needs: it takes a second that nobody should wait for."""
+def _import_early() -> None:
+    """Import what comparing clusterings needs: 0.2 s, cold a second, that the first answer need not wait for."""
     import scipy.optimize  # noqa: F401

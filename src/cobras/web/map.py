@@ -1,4 +1,9 @@
-"""The map while the server runs: principal components at once, t-SNE by a process of its own, gone at the end."""
+"""The map: which rows are on it, and where they lie.
+
+It shows all rows, or of very many a fixed random sample: more points than the screen has room for say no more,
+and labels of millions of rows would travel after every answer. The layout is that of the principal components at
+once, and that of t-SNE when a process of its own has computed it.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +22,82 @@ from typing import Literal
 
 import numpy as np
 
-from cobras.core.types import FloatArray
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.types import FloatArray, IndexArray, LabelArray
 from cobras.data import Dataset
 from cobras.data.maps import N_DIMENSIONS, Coordinates, components, nearest, pca_map, points
-from cobras.web.sample import Sample
 
+N_SHOWN = 100_000  # rows on the map
+N_REMOTE = 2_000  # the same where the rows lie on other machines
 PREFIX = "cobras-map-"  # of temporary folders; the number of the process that made one follows
 
 
-class Atlas:
+class Sample:
+    """Which of n rows are shown; `rows` holds their numbers, ascending, and is None where it is all of them.
+
+    Examples
+    --------
+    >>> Sample(1_000).rows is None, len(Sample(1_000_000).rows)
+    (True, 100000)
+    """
+
+    def __init__(self, n: int, remote: bool = False) -> None:
+        self.n = n
+        size = N_REMOTE if remote else N_SHOWN
+        self.rows: IndexArray | None = None
+        if n > size:
+            self.rows = np.sort(np.random.default_rng(0).choice(n, size, replace=False, shuffle=False))
+        self._is_remote = remote
+        self._mask = np.empty(0, bool)
+        self._places: dict[int, tuple[SuperInstance, IndexArray]] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self.n if self.rows is None else len(self.rows)
+
+    def numbers(self) -> IndexArray:
+        """The rows that are shown, by number."""
+        return np.arange(self.n) if self.rows is None else self.rows
+
+    def place(self, row: int) -> int | None:
+        """The place of a row among those that are shown; None if it is not shown."""
+        if self.rows is None:
+            return row
+        at = int(np.searchsorted(self.rows, row))
+        return at if at < len(self.rows) and self.rows[at] == row else None
+
+    def labels(self, partition: Partition) -> LabelArray:
+        """The cluster of every row that is shown."""
+        if self.rows is None and not self._is_remote:
+            return partition.labels
+        if self._is_remote:
+            return np.array(list(partition.clusters_of(self.numbers().tolist()).values()), np.int32)
+        labels = np.zeros(len(self), np.int32)
+        # Places are kept per super-instance, so an answer costs what its new super-instances cost.
+        with self._lock:
+            for number, cluster in enumerate(partition.clusters):
+                for s in cluster.super_instances:
+                    labels[self._places_in(s)] = number
+        return labels
+
+    def members(self, partition: Partition, number: int) -> IndexArray | None:
+        """All rows of a cluster, ascending; None where they are more than are shown, or lie on other machines."""
+        cluster = partition.clusters[number]
+        return cluster.members if not self._is_remote and len(cluster) <= len(self) else None
+
+    def _places_in(self, s: SuperInstance) -> IndexArray:
+        if id(s) not in self._places:
+            assert self.rows is not None
+            if not len(self._mask):
+                self._mask = np.zeros(self.n, bool)
+                self._mask[self.rows] = True
+            members = s.members
+            # The super-instance is kept with its places, so that no other one takes its identity.
+            self._places[id(s)] = s, np.searchsorted(self.rows, members[self._mask[members]])
+        return self._places[id(s)][1]
+
+
+class Map:
     """The best layout so far.
 
     Parameters
@@ -52,11 +124,11 @@ class Atlas:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Begin, in the background."""
+        """Begin to compute, in the background."""
         self._thread = threading.Thread(target=self._work, name="cobras-map", daemon=True)
         self._thread.start()
 
-    def encoded(self) -> str:
+    def encode(self) -> str:
         """The coordinates as base64 of little-endian float32."""
         return base64.b64encode(self.coordinates.astype("<f4", copy=False).tobytes()).decode()
 
@@ -81,21 +153,21 @@ class Atlas:
             self._thread.join(timeout=1)
 
     def _work(self) -> None:
-        # A map that fails is missed, but no reason to stop asking: what is there stays.
+        # Where the map fails, the layout that is there stays: no reason to stop asking.
         try:
-            self._show("pca", pca_map(self.rows))
+            self._set_layout("pca", pca_map(self.rows))
             if self._refine:
-                self._improve(self.rows)
+                self._compute_tsne(self.rows)
         finally:
             self.pending = False
             self._changed()
 
-    def _show(self, layout: Literal["pca", "tsne"], coordinates: Coordinates) -> None:
+    def _set_layout(self, layout: Literal["pca", "tsne"], coordinates: Coordinates) -> None:
         self.coordinates, self.layout = coordinates, layout
         self._changed()
 
-    def _improve(self, X: FloatArray) -> None:
-        sweep()
+    def _compute_tsne(self, X: FloatArray) -> None:
+        remove_abandoned_folders()
         prefix = f"{PREFIX}{os.getpid()}-"
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
             rows = Path(folder, "rows.npy")
@@ -113,22 +185,22 @@ class Atlas:
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
                 )
-            assert self._child.stdout is not None
             with self._child as child:
+                # Each line names a file with a better layout.
                 for line in child.stdout or ():
                     with contextlib.suppress(OSError, ValueError):
-                        self._show("tsne", np.load(line.decode().rstrip("\n")))
+                        self._set_layout("tsne", np.load(line.decode().rstrip("\n")))
 
 
-def sweep() -> None:
-    """Remove what servers that were killed have left behind."""
+def remove_abandoned_folders() -> None:
+    """Remove the temporary folders of servers that were killed."""
     if os.name != "posix":
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         owner = folder.name.removeprefix(PREFIX).partition("-")[0]
         try:
-            os.kill(int(owner), 0)  # asks whether there is such a process
+            os.kill(int(owner), 0)  # signal 0 only asks whether there is such a process
         except ProcessLookupError:
             shutil.rmtree(folder, ignore_errors=True)
-        except (ValueError, OverflowError, PermissionError):  # of somebody else
+        except (ValueError, OverflowError, PermissionError):  # the folder of another program or user
             continue

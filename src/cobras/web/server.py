@@ -19,15 +19,12 @@ import uvicorn
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import Dataset
 from cobras.session.session import Session
-from cobras.web.api.events import Events
-from cobras.web.api.question import progress_model
 from cobras.web.app import make_app
 from cobras.web.cards import Cards
-from cobras.web.context import KEYS, Room
+from cobras.web.context import KEYS, Context, progress_model
 from cobras.web.guard import Guard, is_loopback
-from cobras.web.live import Live
-from cobras.web.map import Atlas
-from cobras.web.sample import Sample
+from cobras.web.live import Events, Live
+from cobras.web.map import Map, Sample
 
 SWITCH = 0.001  # seconds after which a thread that computes lets another one have its turn
 SOON = 1.5  # seconds in which most sessions are open; errors until then end the program before the page opens
@@ -50,7 +47,7 @@ class WebServer:
     port : int, optional
         The port; by default one that is free, the same again for the same session file where possible.
     blind : bool
-        Whether the page keeps the algorithm's guess to itself.
+        Whether the page hides the present clusters of a pair until it is answered.
     keys : dict, optional
         Keys that differ from the usual ones, by action.
     refine : bool
@@ -78,15 +75,14 @@ class WebServer:
         self.host, self.token = host, secrets.token_urlsafe(24)
         self._socket = listen(host, port, file)
         self.port = int(self._socket.getsockname()[1])
-        events = Events()
         sample = Sample(len(dataset), remote=dataset.is_remote)
-        self.live = Live(sample, begin, events)
-        atlas = Atlas(dataset, sample, self._map_changed, refine)
+        self.live = Live(sample, begin)
+        self._map = Map(dataset, sample, self._announce_map, refine)
         cards = Cards(dataset, self.live.run)
-        self.room = Room(
-            dataset, self.live, atlas, events, cards, name, file.name, blind, keys={**KEYS, **(keys or {})}
+        context = Context(
+            dataset, self.live, self._map, cards, name, file.name, blind, keys={**KEYS, **(keys or {})}
         )
-        app = Guard(make_app(self.room), host=host, token=self.token, session=file)
+        app = Guard(make_app(context), host=host, token=self.token, session=file)
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -96,7 +92,7 @@ class WebServer:
             lifespan="on",
             timeout_graceful_shutdown=2,
         )
-        self._server = _Uvicorn(config, events)
+        self._server = _Uvicorn(config, self.live.events)
 
     @property
     def address(self) -> str:
@@ -148,20 +144,23 @@ class WebServer:
         if self.live.opened.exception() is not None:
             self._server.stop()
 
-    def _map_changed(self) -> None:
+    def _announce_map(self) -> None:
         self.live.map_version += 1
-        atlas = self.room.atlas
-        state = {"version": self.live.map_version, "layout": atlas.layout, "pending": atlas.pending}
-        self.room.events.from_thread("map", state)
+        state = {
+            "version": self.live.map_version,
+            "layout": self._map.layout,
+            "pending": self._map.pending,
+        }
+        self.live.events.send_from_thread("map", state)
 
     def stop(self) -> None:
         """End `run`, from any thread."""
         self._server.stop()
 
     def close(self) -> bool:
-        """Let go of the port, the map and the session file; False if something is still being computed."""
+        """Release the port, the map and the session file; False if something is still being computed."""
         self._socket.close()
-        self.room.atlas.close()
+        self._map.close()
         return self.live.close(wait=2)
 
 
@@ -198,7 +197,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 def listen(host: str, port: int | None, file: Path) -> socket.socket:
-    """A socket on the port, or on one that is free: if possible always the same one for a session file."""
+    """Return a socket on the port, or on one that is free: if possible always the same one for a session file."""
     usual = 49152 + int(hashlib.sha256(str(file.absolute()).encode()).hexdigest(), 16) % 16000
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in (usual, 0) if port is None else (port,):
@@ -223,5 +222,5 @@ def _cannot_listen(host: str, port: int, error: OSError) -> InvalidDataError:
     if error.errno == errno.EADDRINUSE:
         return InvalidDataError(f"Port {port} is in use. Leave --port out, or choose another.")
     if error.errno == errno.EACCES:
-        return InvalidDataError(f"Port {port} may not be used by you. Choose one above 1023.")
+        return InvalidDataError(f"You may not use port {port}. Choose one above 1023.")
     return InvalidDataError(f"Cannot listen on {host}: {error.strerror or error}.")

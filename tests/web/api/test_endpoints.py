@@ -104,7 +104,7 @@ def test_items_can_be_filtered_searched_and_paged(client: Client, session: Sessi
 def test_a_search_of_a_very_large_table_looks_at_names_and_words(
     dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_cells: int, looks_at_numbers: bool
 ) -> None:
-    monkeypatch.setattr("cobras.web.items.N_CELLS", n_cells)
+    monkeypatch.setattr("cobras.web.panel.N_CELLS", n_cells)
     with serving(dataset, tmp_path / "search.cobras") as client:
         assert client.look("items", search="F01")["total"] == 10
         assert client.look("items", search="blue")["total"] > 0

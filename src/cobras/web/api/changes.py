@@ -1,205 +1,190 @@
-"""The end points that ask and change: every one gives the question as it then is."""
+"""The end points that ask and change: each one gives the question as it then is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from cobras.core.exceptions import StaleQuestionError
 from cobras.core.types import Answer, Pair
 from cobras.methods.registry import registration
-from cobras.session.history import Entry, Revision
+from cobras.session.history import Revision
 from cobras.session.session import Session
-from cobras.web.api import bodies, models
-from cobras.web.api.reply import REFUSALS, reply
-from cobras.web.context import MissingError, RefusedError, Room
+from cobras.web.api import models
+from cobras.web.api.models import REFUSALS, reply
+from cobras.web.context import Context, MissingError, RefusedError
 from cobras.web.live import GRACE
 from cobras.web.view import View
 
-T = TypeVar("T")
-ANY = bodies.Change()  # whatever happened meanwhile
+ANY = models.Change()  # whatever happened meanwhile
+# What is said while an undo or redo goes on, and after it.
+STEPS = {"undo": ("Taking back", "Taken back"), "redo": ("Bringing back", "Brought back")}
 
 
-def change_routes(room: Room) -> APIRouter:
-    """Question, tell, undo, redo, revise, constraint, revisit, mark, name."""
-    api, live, teller = APIRouter(tags=["changes"], responses=REFUSALS), room.live, room.teller
+def change_routes(context: Context) -> APIRouter:
+    """Return question, tell, undo, redo, revise, constraint, revisit, mark, name."""
+    api, live = APIRouter(tags=["changes"], responses=REFUSALS), context.live
 
     async def change(
-        what: str, guard: Callable[[View], None], action: Callable[[Session], tuple[str, T]]
-    ) -> tuple[View, T]:
-        def usable(view: View) -> None:
+        what: str, action: Callable[[Session], str], check: Callable[[View], None] = lambda view: None
+    ) -> View:
+        def check_all(view: View) -> None:
             if view.state == "failed":
                 raise RefusedError("failed", view.message)
-            guard(view)
+            check(view)
 
-        return await live.change(what, usable, action)
+        return await live.change(what, check_all, action)
+
+    def reply_question(view: View) -> Response:
+        return reply(context.question(view))
 
     @api.get("/question", response_model=models.Question)
     async def question(wait: Annotated[float, Query(ge=0, le=60)] = 0) -> Response:
         """The open question. Waits at most `wait` seconds while one is being computed."""
-        await live.settled(max(wait, GRACE))
-        return reply(teller.question())
+        await live.wait_until_ready(max(wait, GRACE))
+        return reply(context.question())
 
     @api.post("/tell", response_model=models.Question)
-    async def tell(body: bodies.Tell) -> Response:
+    async def tell(body: models.Tell) -> Response:
         """Answer the open question; the answer is on disk when this returns."""
-        pair = Pair(body.i, body.j)
 
-        def guard(view: View) -> None:
-            if view.pair is None:
-                raise StaleQuestionError(f"Answer is for pair {tuple(pair)}, but there is no open question.")
-            if pair.ordered != view.pair.ordered:
-                raise StaleQuestionError(
-                    f"Answer is for pair {tuple(pair)}, but the open question is {tuple(view.pair)}."
-                )
+        def action(session: Session) -> str:
+            session.tell(Answer.of(body.answer), Pair(body.i, body.j))
+            return f"Saved: {body.answer}."
 
-        def action(session: Session) -> tuple[str, None]:
-            session.tell(Answer.of(body.answer), pair)
-            return f"Saved: {body.answer}.", None
+        return reply_question(await change("Computing the next question", action))
 
-        view, _ = await change("Computing the next question", guard, action)
-        return reply(teller.question(view))
+    async def step(word: Literal["undo", "redo"], revision: int | None) -> Response:
+        def check(view: View) -> None:
+            check_revision(view, revision)
+            if not (view.can_undo if word == "undo" else view.can_redo):
+                raise RefusedError("nothing", f"There is nothing to {word}.")
+
+        def action(session: Session) -> str:
+            entry = session.undo() if word == "undo" else session.redo()
+            return f"{after}: {'a mark' if entry.answer is None else entry.answer.name.lower()}."
+
+        during, after = STEPS[word]
+        return reply_question(await change(during, action, check))
 
     @api.post("/undo", response_model=models.Question)
-    async def undo(body: bodies.Change = ANY) -> Response:
+    async def undo(body: models.Change = ANY) -> Response:
         """Take back the last answer, constraint or mark."""
-
-        def guard(view: View) -> None:
-            unchanged(view, body.revision)
-            if not view.can_undo:
-                raise RefusedError("nothing", "There is nothing to undo.")
-
-        view, _ = await change(
-            "Taking back", guard, lambda session: (f"Taken back: {said(session.undo())}.", None)
-        )
-        return reply(teller.question(view))
+        return await step("undo", body.revision)
 
     @api.post("/redo", response_model=models.Question)
-    async def redo(body: bodies.Change = ANY) -> Response:
+    async def redo(body: models.Change = ANY) -> Response:
         """Bring back what was undone last."""
-
-        def guard(view: View) -> None:
-            unchanged(view, body.revision)
-            if not view.can_redo:
-                raise RefusedError("nothing", "There is nothing to redo.")
-
-        view, _ = await change(
-            "Bringing back", guard, lambda session: (f"Brought back: {said(session.redo())}.", None)
-        )
-        return reply(teller.question(view))
+        return await step("redo", body.revision)
 
     @api.post("/revise", response_model=models.Revised)
-    async def revise(body: bodies.Revise) -> Response:
+    async def revise(body: models.Revise) -> Response:
         """Change an old answer, and say what that did to later ones."""
+        revisions: list[Revision] = []
 
-        def guard(view: View) -> None:
-            unchanged(view, body.revision)
+        def check(view: View) -> None:
+            check_revision(view, body.revision)
             if body.index >= len(view.records):
                 raise MissingError(f"There is no answer {body.index}; the history holds {len(view.records)}.")
 
-        def action(session: Session) -> tuple[str, Revision]:
-            revision = session.revise(body.index, Answer.of(body.answer))
-            return effects(body, revision), revision
+        def action(session: Session) -> str:
+            revisions.append(session.revise(body.index, Answer.of(body.answer)))
+            return revision_message(body, revisions[0])
 
-        view, revision = await change("Replaying all answers", guard, action)
+        view = await change("Replaying all answers", action, check)
         found = models.Revised(
-            **dict(teller.question(view)),
-            no_longer_apply=teller.records(view, revision.no_longer_apply),
-            no_longer_asked=teller.records(view, revision.no_longer_asked),
+            **dict(context.question(view)),
+            no_longer_apply=context.records(view, revisions[0].no_longer_apply),
+            no_longer_asked=context.records(view, revisions[0].no_longer_asked),
         )
         return reply(found)
 
-    async def volunteer(body: bodies.Constraint, guard: Callable[[View], None]) -> Response:
-        def action(session: Session) -> tuple[str, None]:
-            session.add_constraint(body.i, body.j, Answer.of(body.answer))
-            return f"Saved: {body.answer}.", None
+    async def add_constraint(body: models.Constraint, check: Callable[[View], None]) -> Response:
+        def check_all(view: View) -> None:
+            check_revision(view, body.revision)
+            check(view)
 
-        view, _ = await change("Taking in a constraint", guard, action)
-        return reply(teller.question(view))
+        def action(session: Session) -> str:
+            session.add_constraint(body.i, body.j, Answer.of(body.answer))
+            return f"Saved: {body.answer}."
+
+        return reply_question(await change("Taking in a constraint", action, check_all))
 
     @api.post("/constraint", response_model=models.Question)
-    async def constraint(body: bodies.Constraint) -> Response:
+    async def constraint(body: models.Constraint) -> Response:
         """Say what is known about any two rows."""
 
-        def guard(view: View) -> None:
-            unchanged(view, body.revision)
+        def check(view: View) -> None:
             for row in (body.i, body.j):
                 if row >= view.n_items:
                     raise MissingError(f"There is no row {row}; the last one is {view.n_items - 1}.")
 
-        return await volunteer(body, guard)
+        return await add_constraint(body, check)
 
     @api.post("/revisit", response_model=models.Question)
-    async def revisit(body: bodies.Constraint) -> Response:
+    async def revisit(body: models.Constraint) -> Response:
         """Settle a pair that was set aside."""
 
-        def guard(view: View) -> None:
-            unchanged(view, body.revision)
+        def check(view: View) -> None:
             if Pair(body.i, body.j).ordered not in view.set_aside:
                 raise MissingError(f"The pair ({body.i}, {body.j}) is not set aside.")
 
-        return await volunteer(body, guard)
+        return await add_constraint(body, check)
 
     @api.post("/mark", response_model=models.Question)
-    async def mark(body: bodies.Mark) -> Response:
+    async def mark(body: models.Mark) -> Response:
         """Promise that a cluster is pure or complete, or take that back."""
 
-        def guard(view: View) -> None:
-            known_cluster(view, body.cluster, body.version)
+        def check(view: View) -> None:
+            check_cluster(view, body.cluster, body.version)
             if not can_mark(view):
                 raise RefusedError("refused", f"{view.parameters['method']} knows no marks.")
 
-        def action(session: Session) -> tuple[str, None]:
+        def action(session: Session) -> str:
             session.mark(body.cluster, pure=body.pure, complete=body.complete)
             promise = "complete" if body.complete else "pure" if body.pure else "open again"
-            return f"Cluster {body.cluster} is {promise}.", None
+            return f"Cluster {body.cluster} is {promise}."
 
-        view, _ = await change("Taking in a promise", guard, action)
-        return reply(teller.question(view))
+        return reply_question(await change("Taking in a promise", action, check))
 
     @api.post("/name", response_model=models.Question)
-    async def name(body: bodies.Name) -> Response:
+    async def name(body: models.Name) -> Response:
         """Name a cluster."""
 
-        def action(session: Session) -> tuple[str, None]:
+        def action(session: Session) -> str:
             session.name(body.cluster, body.text)
-            return f"Cluster {body.cluster} is called {body.text.strip() or 'nothing'}.", None
+            return f"Cluster {body.cluster} is called {body.text.strip() or 'nothing'}."
 
-        view, _ = await change("Naming", lambda view: known_cluster(view, body.cluster, body.version), action)
-        return reply(teller.question(view))
+        return reply_question(
+            await change("Naming", action, lambda view: check_cluster(view, body.cluster, body.version))
+        )
 
     return api
 
 
-def unchanged(view: View, revision: int | None) -> None:
+def check_revision(view: View, revision: int | None) -> None:
     """Refuse a change by a caller who has not seen what happened since."""
     if revision is not None and revision != view.versions.session:
         raise RefusedError("stale", "Something else happened meanwhile; look again.")
 
 
-def known_cluster(view: View, cluster: int, version: int | None) -> None:
+def check_cluster(view: View, cluster: int, version: int | None) -> None:
     """Refuse a cluster that does not exist, or that may be another one by now."""
     if version is not None and version != view.versions.labels:
         raise RefusedError("stale", "The clusters have changed meanwhile; look again.")
-    n_clusters = view.points[-1].partition.n_clusters
+    n_clusters = view.timeline[-1].partition.n_clusters
     if cluster >= n_clusters:
         raise MissingError(f"There is no cluster {cluster}; there are {n_clusters}, counted from 0.")
 
 
 def can_mark(view: View) -> bool:
-    """Whether the method honours marks; one of the user's own is trusted to."""
+    """Whether the method honours marks."""
     return registration(view.parameters.get("method", "cobras")).honours_marks
 
 
-def said(entry: Entry) -> str:
-    """What an entry of the history said."""
-    return "a mark" if entry.answer is None else entry.answer.name.lower()
-
-
-def effects(body: bodies.Revise, revision: Revision) -> str:
-    """What a revision did, in one or two sentences."""
+def revision_message(body: models.Revise, revision: Revision) -> str:
+    """Say what a revision did, in one or two sentences."""
     text = f"Answer {body.index + 1} is now {body.answer}."
     lost, unasked = len(revision.no_longer_apply), len(revision.no_longer_asked)
     if lost:

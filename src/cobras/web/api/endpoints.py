@@ -1,4 +1,4 @@
-"""The end points that only look."""
+"""The end points that only read."""
 
 from __future__ import annotations
 
@@ -12,27 +12,24 @@ from fastapi.responses import StreamingResponse
 from cobras import __version__
 from cobras.core.types import LabelArray
 from cobras.web.api import models
-from cobras.web.api.bodies import LARGEST
 from cobras.web.api.changes import can_mark
-from cobras.web.api.events import written
-from cobras.web.api.exports import FORMATS, answers_file, constraints_file, labels_file
-from cobras.web.api.question import WORDS, progress_model
-from cobras.web.api.reply import PROBLEMS, download, reply
+from cobras.web.api.downloads import FORMATS, answers_file, constraints_file, labels_file, report_file
+from cobras.web.api.models import LARGEST, PROBLEMS, reply
 from cobras.web.cards import Size
-from cobras.web.context import MissingError, Room
-from cobras.web.report import report_file
+from cobras.web.context import QUESTION, Context, MissingError, progress_model
+from cobras.web.live import format_event
 
 Row = Annotated[int, Path(ge=0, le=LARGEST)]
 Number = Annotated[int | None, Query(ge=0, le=LARGEST)]
 
 
-def look_routes(room: Room) -> APIRouter:
-    """Settings, labels, clusters, history, progress, map, items, item, image, export, events."""
-    api, live = APIRouter(tags=["looks"], responses=PROBLEMS), room.live
+def read_routes(context: Context) -> APIRouter:
+    """Return settings, labels, clusters, history, progress, map, items, item, image, export, events."""
+    api, live = APIRouter(tags=["reads"], responses=PROBLEMS), context.live
 
-    def known(i: int) -> int:
-        if i >= len(room.dataset):
-            raise MissingError(f"There is no row {i}; the last one is {len(room.dataset) - 1}.")
+    def check_row(i: int) -> int:
+        if i >= len(context.dataset):
+            raise MissingError(f"There is no row {i}; the last one is {len(context.dataset) - 1}.")
         return i
 
     @api.get("/settings", response_model=models.Settings)
@@ -40,18 +37,18 @@ def look_routes(room: Room) -> APIRouter:
         """What does not change while the server runs."""
         parameters = live.view.parameters
         found = models.Settings(
-            name=room.name,
-            kind=room.cards.kind,
-            n_items=len(room.dataset),
-            columns=room.table.columns,
-            notes=list(room.dataset.notes),
-            session_file=room.session_file,
+            name=context.name,
+            kind=context.cards.kind,
+            n_items=len(context.dataset),
+            columns=context.items.columns,
+            notes=list(context.dataset.notes),
+            session_file=context.session_file,
             method=str(parameters.get("method", "")),
             seed=parameters.get("random_state"),
             version=__version__,
-            blind=room.blind,
-            words=WORDS,
-            keys=room.keys,
+            blind=context.blind,
+            words=QUESTION,
+            keys=context.keys,
             exports=list(FORMATS),
         )
         return reply(found)
@@ -63,8 +60,8 @@ def look_routes(room: Room) -> APIRouter:
         at = view.n_answers if at is None else at
         if at > view.n_answers:
             raise MissingError(f"There are {view.n_answers} answers, so no clustering after {at}.")
-        dtype, data = packed(view.shown if at == view.n_answers else view.labels_at(at))
-        colours = view.points[at].colours if view.points else (0,)
+        dtype, data = encode_labels(view.shown_labels if at == view.n_answers else view.labels_at(at))
+        colours = view.timeline[at].colours if view.timeline else (0,)
         found = models.Labels(
             version=view.versions.labels,
             at=at,
@@ -81,7 +78,9 @@ def look_routes(room: Room) -> APIRouter:
         """All clusters with their typical and most unusual members."""
         view = live.view
         found = models.Clusters(
-            version=view.versions.clusters, can_mark=can_mark(view), clusters=room.pages.pages(view, n)
+            version=view.versions.clusters,
+            can_mark=can_mark(view),
+            clusters=context.clusters.describe(view, n),
         )
         return reply(found)
 
@@ -91,7 +90,7 @@ def look_routes(room: Room) -> APIRouter:
         view = live.view
         found = models.HistoryModel(
             version=view.versions.session,
-            records=room.teller.records(view, view.records),
+            records=context.records(view, view.records),
             can_undo=view.can_undo,
             can_redo=view.can_redo,
         )
@@ -102,8 +101,8 @@ def look_routes(room: Room) -> APIRouter:
         """How far it has come, and how it went."""
         view = live.view
         series = models.Series(
-            n_clusters=[point.partition.n_clusters for point in view.points],
-            stable_share=[point.stable_share for point in view.points],
+            n_clusters=[point.partition.n_clusters for point in view.timeline],
+            stable_share=[point.stable_share for point in view.timeline],
         )
         found = models.ProgressSeries(
             version=view.versions.session, progress=progress_model(view), series=series
@@ -116,11 +115,11 @@ def look_routes(room: Room) -> APIRouter:
         rows = live.view.sample.rows
         found = models.MapModel(
             version=live.map_version,
-            layout=room.atlas.layout,
-            pending=room.atlas.pending,
-            n_items=len(room.dataset),
+            layout=context.map.layout,
+            pending=context.map.pending,
+            n_items=len(context.dataset),
             rows=None if rows is None else base64.b64encode(rows.astype("<u4").tobytes()).decode(),
-            data=room.atlas.encoded(),
+            data=context.map.encode(),
         )
         return reply(found)
 
@@ -133,51 +132,53 @@ def look_routes(room: Room) -> APIRouter:
         rows: Annotated[str | None, Query(pattern=r"^\d{1,9}(,\d{1,9}){0,199}$")] = None,
     ) -> Response:
         """One page of the items that match."""
-        chosen = None if rows is None else [known(int(row)) for row in rows.split(",")]
-        return reply(room.table.page(live.view, offset, limit, cluster, search, chosen))
+        chosen = None if rows is None else [check_row(int(row)) for row in rows.split(",")]
+        return reply(context.items.page(live.view, offset, limit, cluster, search, chosen))
 
     @api.get("/item/{i}", response_model=models.Item)
     def item(i: Row) -> Response:
         """The card of a row."""
-        return reply(room.teller.place(room.cards.item(known(i)), live.view))
+        return reply(context.add_cluster(context.cards.item(check_row(i)), live.view))
 
     @api.get("/image/{i}", response_class=Response, responses={200: {"content": {"image/*": {}}}})
     def image(i: Row, size: Size = "large", run: Annotated[str, Query(max_length=32)] = "") -> Response:
         """The picture of a row; one that names the present run may be kept by the browser."""
-        picture = room.cards.picture(known(i), size)
+        picture = context.cards.picture(check_row(i), size)
         if picture is None:
             raise MissingError(f"Row {i} has no picture.")
-        lasting = "private, max-age=86400, immutable" if run == live.run else "no-store"
-        return Response(picture[0], media_type=picture[1], headers={"Cache-Control": lasting})
+        caching = "private, max-age=86400, immutable" if run == live.run else "no-store"
+        return Response(picture[0], media_type=picture[1], headers={"Cache-Control": caching})
 
     @api.get(
         "/export", response_class=Response, responses={200: {"content": {"application/octet-stream": {}}}}
     )
     def export(format: Literal["csv", "parquet", "answers", "constraints", "html"]) -> Response:
         """The result as a file."""
-        view, stem = live.view, room.session_file.rsplit(".", 1)[0]
+        view, stem = live.view, context.session_file.rsplit(".", 1)[0]
         match format:
             case "answers":
-                return download(answers_file(room.dataset, view, stem))
+                file = answers_file(context.dataset, view, stem)
             case "constraints":
-                return download(constraints_file(room.dataset, view, stem))
+                file = constraints_file(context.dataset, view, stem)
             case "html":
-                return download(report_file(room, view, stem))
-        return download(labels_file(room.dataset, view, stem, format))
+                file = report_file(context, view, stem)
+            case _:
+                file = labels_file(context.dataset, view, stem, format)
+        return file.response()
 
     @api.get(
         "/events", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}}
     )
     async def events() -> StreamingResponse:
         """A stream of server-sent events."""
-        stream = room.events.listen(lambda: written("hello", {**live.state, "ahead": live.ahead}))
+        stream = live.events.listen(lambda: format_event("hello", {**live.state, "ahead": live.ahead}))
         return StreamingResponse(stream, media_type="text/event-stream")
 
     return api
 
 
-def packed(labels: LabelArray) -> tuple[Literal["uint8", "uint16", "uint32"], str]:
-    """Labels in the smallest type that holds them, as base64."""
+def encode_labels(labels: LabelArray) -> tuple[Literal["uint8", "uint16", "uint32"], str]:
+    """Return labels in the smallest type that holds them, as base64."""
     largest = int(labels.max())
     dtype: Literal["uint8", "uint16", "uint32"] = (
         "uint8" if largest < 2**8 else "uint16" if largest < 2**16 else "uint32"

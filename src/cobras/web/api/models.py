@@ -1,19 +1,20 @@
-"""What the end points give: the contract between the server, the page and other programs.
-
-What they take is in `bodies`.
-"""
+"""What the end points take and give: the contract between the server, the page and other programs."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from cobras.core.types import Answer
+
+LARGEST = 2**31 - 1  # no table has more rows
 Kind = Literal["table", "image", "text", "series"]
 
 
 class Model(BaseModel):
-    """The base of all answers."""
+    """The base of everything here: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -229,7 +230,7 @@ class Problem(Model):
     message: str
 
 
-# -- looking -------------------------------------------------------------------------------------------------------
+# -- reading -------------------------------------------------------------------------------------------------------
 
 
 class Labels(Model):
@@ -353,3 +354,89 @@ class Settings(Model):
     words: str
     keys: dict[str, list[str]]
     exports: list[str]
+
+
+# -- what callers send ---------------------------------------------------------------------------------------------
+
+
+def _answer_word(value: Any) -> Any:
+    """Return the name of an answer: given in any case, as a truth value or as 1, 0 or -1."""
+    if value is None:
+        return value
+    try:
+        return Answer.of(value).name.lower()
+    except ValueError:
+        return value
+
+
+AnswerWord = Annotated[Literal["same", "different", "unsure"], BeforeValidator(_answer_word)]
+KnownWord = Annotated[Literal["same", "different"], BeforeValidator(_answer_word)]
+RowNumber = Annotated[int, Field(ge=0, le=LARGEST)]
+Version = Annotated[int, Field(ge=0, le=2**53)] | None
+
+
+class Tell(Model):
+    """An answer, with the pair it is about; only the open question can be answered."""
+
+    i: RowNumber
+    j: RowNumber
+    answer: AnswerWord
+
+
+class Change(Model):
+    """Undo or redo. With `revision`, only if nothing has happened since the caller saw that `versions.session`."""
+
+    revision: Version = None
+
+
+class Revise(Change):
+    """Another answer to an old question, by its index in the history."""
+
+    index: RowNumber
+    answer: AnswerWord
+
+
+class Constraint(Change):
+    """What is known about two rows, asked or not; also the answer to a pair that was set aside."""
+
+    i: RowNumber
+    j: RowNumber
+    answer: KnownWord
+
+
+class Mark(Model):
+    """A promise about a cluster; both false takes it back.
+
+    With `version`, only if the clusters are still those of that `versions.labels`.
+    """
+
+    cluster: RowNumber
+    pure: bool = False
+    complete: bool = False
+    version: Version = None
+
+
+class Name(Model):
+    """A name for a cluster; an empty text removes it. `version` as in `Mark`."""
+
+    cluster: RowNumber
+    text: Annotated[str, Field(max_length=200)]
+    version: Version = None
+
+
+# -- replies -------------------------------------------------------------------------------------------------------
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The body is not JSON."},
+    401: {"model": Problem, "description": "The token is missing or wrong."},
+    403: {"model": Problem, "description": "Another host or origin."},
+    404: {"model": Problem, "description": "There is no such thing."},
+    413: {"model": Problem, "description": "The body is too long."},
+    422: {"model": Problem, "description": "The request is malformed."},
+}
+REFUSALS = PROBLEMS | {409: {"model": Refusal, "description": "Nothing was changed."}}
+
+
+def reply(model: Model, status: int = 200) -> Response:
+    """Return a model as JSON, without checking it a second time as FastAPI does with what an end point returns."""
+    return Response(model.model_dump_json(), status, media_type="application/json")

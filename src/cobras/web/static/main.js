@@ -1,20 +1,20 @@
 /** The page: every part is started once, then the parts follow the signals of state.js. */
 
-import { startClusters, toggleFocus } from "./clusters.js";
-import { byId, counted } from "./dom.js";
-import { startExport } from "./export.js";
-import { showHistory, startHistory } from "./history.js";
-import { startItems } from "./items.js";
-import { startKeys, toggleLegend } from "./keys.js";
-import { MapView } from "./map.js";
-import { startPeek } from "./peek.js";
-import { startPointer } from "./pointer.js";
-import { startProgress } from "./progress.js";
-import { startQuestion, tell } from "./question.js";
-import { focus, labels, opened, past, question, settings } from "./state.js";
-import { busy, change, start } from "./sync.js";
-import { isLargeMap, setLargeMap, showTab, startTabs } from "./tabs.js";
-import { startTimeline } from "./timeline.js";
+import { startClusters, toggleFocus } from "./panel/clusters.js";
+import { byId, counted } from "./page/dom.js";
+import { startExport } from "./page/export.js";
+import { showHistory, startHistory } from "./panel/history.js";
+import { startItems } from "./panel/items.js";
+import { startKeys, toggleLegend } from "./page/keys.js";
+import { MapView } from "./map/map.js";
+import { startPeek } from "./map/peek.js";
+import { startPointer } from "./map/pointer.js";
+import { startProgress } from "./panel/progress.js";
+import { startQuestion, tell } from "./page/question.js";
+import { focus, labels, opened, past, question, settings } from "./session/state.js";
+import { busy, change, start } from "./session/sync.js";
+import { isLargeMap, setLargeMap, showTab, startTabs } from "./panel/tabs.js";
+import { startTimeline } from "./map/timeline.js";
 
 const undo = () => question.value?.can_undo && change("undo", {});
 const redo = () => question.value?.can_redo && change("redo", {});

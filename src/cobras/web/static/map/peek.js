@@ -1,0 +1,56 @@
+/** The item that is pointed at, in brief beside the pointer; and the opened one, in full, in a corner. */
+
+import { get } from "../session/api.js";
+import { singleCard } from "../cards/cards.js";
+import { byId, el } from "../page/dom.js";
+import { clusterTag, face, fetchThumbnail, rowTag } from "../cards/thumbs.js";
+import { clusters, focus, isHidden, labels, opened, placeOf, pointed, question } from "../session/state.js";
+
+/** @param {import("./map.js").MapView} map */
+export function startPeek(map) {
+  const hover = byId("hover-card");
+  const full = byId("open-card");
+
+  pointed.on(async (row) => {
+    hover.hidden = true;
+    if (row === null || !map.frame.matches(":hover") || row === opened.value) return;
+    const item = await fetchThumbnail(row).catch(() => null);
+    if (!item || pointed.value !== row) return;
+    hover.replaceChildren(face(item), el("p", {}, el("b", {}, item.id), clusterTag(row)));
+    hover.hidden = false;
+    const [x, y] = map.place(row) ?? [0, 0];
+    const [width, height] = [hover.offsetWidth, hover.offsetHeight];
+    const left = Math.max(4, Math.min(map.width - width - 4, x + 14));
+    const top = y + 14 + height > map.height ? y - 14 - height : y + 14;
+    hover.style.transform = `translate(${Math.round(left)}px, ${Math.round(Math.max(4, top))}px)`;
+  });
+
+  opened.on(async (row) => {
+    full.hidden = row === null;
+    if (row === null) return;
+    hover.hidden = true;
+    const item = await get(`item/${row}`).catch(() => null);
+    if (!item || opened.value !== row) return;
+    const close = el(
+      "button",
+      { class: "icon", "aria-label": "Close this item", onclick: () => opened.set(null) },
+      "×",
+    );
+    const tag = placeOf(row) < 0 ? rowTag(row, item.cluster, item.colour) : clusterTag(row);
+    const head = el("header", {}, el("b", {}, item.id), tag, clusterButton(row), close);
+    full.replaceChildren(head, singleCard(item));
+  });
+
+  // What is asked about now must not keep the mark it had a moment ago, and names change.
+  question.on(() => opened.value !== null && isHidden(opened.value) && opened.set(opened.value));
+  clusters.on(() => opened.value !== null && opened.set(opened.value));
+}
+
+/** @param {number} row */
+function clusterButton(row) {
+  const look = () => {
+    const found = labels.value;
+    if (found) focus.set({ colour: found.colours[found.of[placeOf(row)]] });
+  };
+  return isHidden(row) || placeOf(row) < 0 ? null : el("button", { class: "link", onclick: look }, "look at its cluster");
+}

@@ -1,0 +1,54 @@
+/** Quiet words to the person: a banner while the server is away, and notices that go by themselves and cover nothing. */
+
+import { byId, el } from "./dom.js";
+
+const SECONDS = { plain: 8, problem: 20 };
+const ROOM = 160; // pixels of the panel that must be in view for a notice to stand there
+
+/** Shown above everything until called with an empty text. @param {string} text */
+export function showBanner(text) {
+  const banner = byId("banner");
+  banner.hidden = !text;
+  if (banner.textContent !== text) banner.textContent = text;
+}
+
+/**
+ * @param {string} text
+ * @param {"plain" | "problem"} [tone]
+ * @param {...(Node | string)} more what follows the text
+ */
+export function showNotice(text, tone = "plain", ...more) {
+  const close = el("button", { class: "icon", "aria-label": "Close", onclick: () => notice.remove() }, "×");
+  const notice = el("div", { class: `notice ${tone}` }, el("div", {}, text, more), close);
+  for (const place of document.querySelectorAll(".notices")) place.replaceChildren();
+  byId(isPanelInView() ? "panel-notices" : "question-notices").replaceChildren(notice);
+  notice.scrollIntoView({ block: "nearest" });
+  setTimeout(() => notice.remove(), 1000 * SECONDS[tone]);
+}
+
+/** In the panel a notice only makes a list shorter; elsewhere it moves the numbers. */
+function isPanelInView() {
+  const { top, bottom } = byId("panel").getBoundingClientRect();
+  return Math.min(bottom, innerHeight) - Math.max(top, 0) >= ROOM;
+}
+
+/** @param {import("../session/types.js").Refusal} refusal */
+export function showRefusal(refusal) {
+  if (refusal.error === "stale") {
+    showNotice(
+      "This was answered or changed elsewhere in the meantime. Here is the question that is open now.",
+    );
+  } else if (refusal.error === "contradiction") {
+    const links = refusal.chain.filter((link) => link.index !== null);
+    const chain = links.map((link) => el("li", {}, recordLink(link.index ?? 0), ` said ${link.answer}`));
+    showNotice(refusal.message, "problem", el("ul", {}, chain));
+  } else {
+    showNotice(refusal.message, refusal.error === "nothing" ? "plain" : "problem");
+  }
+}
+
+/** A button that shows one entry of the history. @param {number} index */
+export function recordLink(index) {
+  const show = () => document.dispatchEvent(new CustomEvent("show-record", { detail: index }));
+  return el("button", { class: "link", onclick: show }, `entry ${index + 1}`);
+}

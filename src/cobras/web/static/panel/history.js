@@ -1,0 +1,191 @@
+/** The history: every answer with both items; any of them can be changed, and what was set aside settled. */
+
+import { get } from "../session/api.js";
+import { byId, counted, el } from "../page/dom.js";
+import { recordLink, showNotice } from "../page/notices.js";
+import { question } from "../session/state.js";
+import { change } from "../session/sync.js";
+import { isShown, onTab, showTab } from "./tabs.js";
+import { thumbButton } from "../cards/thumbs.js";
+
+const SHOWN = 100; // more are listed on request
+
+/** @typedef {import("../session/types.js").HistoryRecord} HistoryRecord */
+
+/** @type {Record<string, (record: HistoryRecord) => boolean>} */
+const FILTERS = {
+  all: () => true,
+  unsatisfied: (record) => !record.satisfied,
+  aside: (record) => record.set_aside,
+};
+
+/** @type {HistoryRecord[]} */
+let records = [];
+let version = -1;
+let run = "";
+let filter = "all";
+let limit = SHOWN;
+/** @type {number | null} */
+let open = null;
+
+export function startHistory() {
+  for (const name of Object.keys(FILTERS))
+    byId(`filter-${name}`).addEventListener("click", () => showHistory(name));
+  onTab("history", load);
+  question.on(() => isShown("history") && load());
+  document.addEventListener("show-record", (event) => {
+    const index = /** @type {CustomEvent} */ (event).detail;
+    open = index;
+    limit = Math.max(limit, records.length - index);
+    showHistory("all");
+  });
+}
+
+/** Open the tab with all records, or only some. @param {string} name one of `FILTERS` */
+export function showHistory(name) {
+  filter = name;
+  showTab("history");
+  show();
+}
+
+async function load() {
+  const current = question.value;
+  if (!current || (current.versions.session === version && current.run === run)) return;
+  const found = await get("history").catch(() => null);
+  if (!found) return;
+  [version, run, records] = [found.version, current.run, found.records];
+  show();
+}
+
+function show() {
+  for (const name of Object.keys(FILTERS)) {
+    const button = byId(`filter-${name}`);
+    button.setAttribute("aria-pressed", String(name === filter));
+    button.querySelector("span").textContent = records.filter(FILTERS[name]).length;
+  }
+  const matching = records.filter(FILTERS[filter]).reverse();
+  const list = byId("record-list");
+  list.replaceChildren(...matching.slice(0, limit).map(line));
+  if (matching.length > limit) {
+    const more = () => {
+      limit += SHOWN;
+      show();
+    };
+    list.append(
+      el(
+        "li",
+        {},
+        el("button", { class: "quiet", onclick: more }, `Show earlier ones of ${matching.length}`),
+      ),
+    );
+  }
+  if (!matching.length)
+    list.append(
+      el(
+        "li",
+        { class: "empty" },
+        {
+          all: "No answers yet.",
+          unsatisfied: "The clustering agrees with every answer.",
+          aside: "No pair is set aside.",
+        }[filter],
+      ),
+    );
+  list.querySelector(".open")?.scrollIntoView({ block: "nearest" });
+}
+
+/** @param {HistoryRecord} record */
+function line(record) {
+  const toggle = () => {
+    open = open === record.index ? null : record.index;
+    show();
+    byId("record-list").querySelector(`[data-index="${record.index}"] .said`)?.focus();
+  };
+  const title = record.kind === "answer" ? String(record.number) : "+";
+  const said = el(
+    "button",
+    {
+      class: `said ${record.answer}`,
+      "aria-expanded": String(open === record.index),
+      "aria-label": `${record.answer}: change this answer`,
+      onclick: toggle,
+    },
+    record.answer,
+  );
+  const remark = !record.in_force
+    ? "no longer applies"
+    : record.set_aside
+      ? "set aside"
+      : !record.satisfied
+        ? "not satisfied now"
+        : "";
+  const when = el("time", { datetime: new Date(1000 * record.at).toISOString() }, timeOf(record.at));
+  return el(
+    "li",
+    {
+      class: [open === record.index && "open", !record.in_force && "void"].filter(Boolean).join(" "),
+      "data-index": record.index,
+    },
+    el("span", { class: "number" }, title),
+    thumbButton(record.left),
+    said,
+    thumbButton(record.right),
+    el("span", { class: "remark" }, remark),
+    when,
+    open === record.index && choices(record),
+  );
+}
+
+/** @param {HistoryRecord} record */
+function choices(record) {
+  const wanted = /** @type {import("../session/types.js").Answer[]} */ (
+    record.set_aside ? ["different", "same"] : ["different", "unsure", "same"]
+  );
+  const buttons = wanted
+    .filter((answer) => answer !== record.answer)
+    .map((answer) => el("button", { class: "quiet", onclick: () => revise(record, answer) }, answer));
+  return el(
+    "div",
+    { class: "choices" },
+    el("span", {}, record.set_aside ? "Settle it as" : "Change it to"),
+    buttons,
+  );
+}
+
+/** @param {HistoryRecord} record @param {import("../session/types.js").Answer} answer */
+async function revise(record, answer) {
+  const revision = question.value?.versions.session;
+  open = null;
+  if (record.set_aside) {
+    const done = await change("revisit", { i: record.left.i, j: record.right.i, answer, revision });
+    if (done) showNotice(`Settled: ${answer}.`);
+    return;
+  }
+  const result = await change("revise", { index: record.index, answer, revision });
+  if (!result) return show();
+  const lost = result.no_longer_apply;
+  const unasked = result.no_longer_asked;
+  const words = [`Answer ${record.number ?? record.index + 1} is now ${answer}.`];
+  words.push(
+    lost.length
+      ? `${counted(lost.length, "later answer")} no longer ${lost.length === 1 ? "applies" : "apply"}:`
+      : "All later answers still apply.",
+  );
+  const links = lost
+    .slice(0, 12)
+    .map((/** @type {HistoryRecord} */ later) => [" ", recordLink(later.index)])
+    .flat();
+  const tail = unasked.length
+    ? ` ${counted(unasked.length, "question")} would not come up any more; what you said stays in force.`
+    : "";
+  return showNotice(words.join(" "), "plain", ...links, tail);
+}
+
+/** @param {number} seconds */
+function timeOf(seconds) {
+  const date = new Date(1000 * seconds);
+  const today = new Date().toDateString() === date.toDateString();
+  return today
+    ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    : date.toLocaleDateString();
+}

@@ -1,0 +1,216 @@
+/**
+ * Keeping the page and the session alike: changes go out one at a time, what they give comes in at once, and what
+ * else changed (labels, clusters, map) is fetched after the next pair has been painted.
+ */
+
+import { Refused, Unreachable, bytes, get, listen, post } from "./api.js";
+import { fetchAhead } from "../cards/cards.js";
+import { afterPaint } from "../page/dom.js";
+import { showBanner, showNotice, showRefusal } from "../page/notices.js";
+import { signal, unknown } from "./signal.js";
+import { clusters, focus, labels, layout, past, question, settings } from "./state.js";
+
+const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array };
+
+/** Whether a change is on its way. */
+export const busy = signal(false);
+
+/** What the server is computing, while it takes long.
+ * @type {import("./signal.js").Signal<import("./types.js").Computing | null>} */
+export const computing = unknown();
+
+/** @type {Promise<any>} */
+let queue = Promise.resolve();
+let n_waiting = 0;
+let n_changes = 0; // a question that was fetched before a change must not be shown after it
+/** @type {{run: string, versions: import("./types.js").Versions} | null} */
+let heard = null;
+/** @type {number[]} rows that the next question may show */
+let rowsAhead = [];
+/** @type {(() => void)[]} */
+let waiting = [];
+
+/** Fetch everything, then listen. */
+export async function start() {
+  listen(
+    {
+      hello: (event) => {
+        hear(event);
+        hearAhead(event);
+      },
+      question: hear,
+      map: hearMap,
+      computing: computing.set,
+      ahead: hearAhead,
+    },
+    onConnection,
+  );
+  await persist(async () => {
+    settings.set(await get("settings"));
+    await refresh();
+    fetchAhead(rowsAhead);
+  });
+}
+
+/**
+ * Send a change, after those on their way, and show the state it leads to.
+ *
+ * @param {string} path
+ * @param {object} body
+ * @returns {Promise<any>} the answer of the server, or null when nothing was changed
+ */
+export function change(path, body) {
+  n_waiting += 1;
+  busy.set(true);
+  queue = queue.then(() => send(path, body));
+  return queue;
+}
+
+/** @param {string} path @param {object} body */
+async function send(path, body) {
+  try {
+    // Only `tell` may be sent twice: it names its pair, so the server takes it once.
+    const call = () => post(path, body);
+    const result = await (path === "tell" ? persist(call) : call());
+    n_changes += 1;
+    accept(result);
+    return result;
+  } catch (error) {
+    onRefusal(error);
+    return null;
+  } finally {
+    n_waiting -= 1;
+    if (n_waiting === 0) {
+      computing.set(null);
+      busy.set(false);
+      if (heard) hear(heard);
+    }
+  }
+}
+
+/** Show the clusters after so many answers; null for now. @param {number | null} at */
+export async function lookBack(at) {
+  past.set(at);
+  const found = await get("labels", { at });
+  // Labels of the past carry no version, so that they are never taken for those of now.
+  if (past.value === at) takeLabels(at === null ? found : { ...found, version: -1 });
+}
+
+async function refresh() {
+  const before = n_changes;
+  const fresh = await get("question");
+  if (before === n_changes) accept(fresh);
+}
+
+/** @param {import("./types.js").Question} fresh */
+function accept(fresh) {
+  const known = question.value;
+  if (known && known.run !== fresh.run) {
+    for (const thing of [labels, clusters, layout]) thing.set(null);
+    past.set(null);
+  }
+  if (fresh.state !== "computing") computing.set(null);
+  else if (fresh.computing) computing.set(fresh.computing);
+  question.set(fresh);
+  afterPaint(follow);
+}
+
+/** Fetch what is older than the question says; one thing at a time, so that an answer never waits for many. */
+const follow = onceAtATime(async () => {
+  const { versions } = question.value ?? {};
+  if (!versions) return;
+  if (layout.value?.version !== versions.map) await fetchMap();
+  if (labels.value?.version !== versions.labels && past.value === null) takeLabels(await get("labels"));
+  if (clusters.value?.version !== versions.clusters) clusters.set(await get("clusters", { n: 7 }));
+});
+
+async function fetchMap() {
+  const { data, rows, ...rest } = await get("map");
+  layout.set({ ...rest, rows: rows && new Uint32Array(bytes(rows)), xy: new Float32Array(bytes(data)) });
+}
+
+/** @param {any} body */
+function takeLabels({ dtype, data, ...rest }) {
+  const kind = /** @type {keyof typeof ARRAYS} */ (dtype);
+  labels.set({ ...rest, of: new ARRAYS[kind](bytes(data)) });
+  const kept = focus.value;
+  if (kept && "colour" in kept && !rest.colours.includes(kept.colour)) focus.set(null);
+}
+
+/** @param {{run: string, versions: import("./types.js").Versions}} event */
+function hear(event) {
+  heard = event;
+  const known = question.value;
+  if (busy.value || !known) return;
+  if (known.run !== event.run || known.versions.session !== event.versions.session) {
+    heard = null;
+    refresh().catch(onRefusal);
+  }
+}
+
+/** @param {{version: number}} event */
+function hearMap(event) {
+  if (busy.value) return; // the answer that is on its way comes first, and says which map there is
+  if (layout.value && layout.value.version !== event.version) fetchMap().catch(onRefusal);
+}
+
+/** @param {{ahead: number[]}} event */
+function hearAhead({ ahead }) {
+  rowsAhead = ahead;
+  if (question.value) fetchAhead(ahead);
+}
+
+/** @param {boolean} connected */
+function onConnection(connected) {
+  showBanner(connected ? "" : "The server does not answer. Reconnecting …");
+  if (!connected) return;
+  for (const go of waiting.splice(0)) go();
+}
+
+/** Do it, and after a lost connection do it again. @param {() => Promise<any>} work */
+async function persist(work) {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      showBanner("The server does not answer. Reconnecting …");
+      await new Promise((resolve) => waiting.push(() => resolve(null)));
+    }
+  }
+}
+
+/** @param {unknown} error */
+function onRefusal(error) {
+  if (error instanceof Unreachable) {
+    showNotice("The server does not answer; nothing was changed.", "problem");
+  } else if (error instanceof Refused && error.refusal) {
+    n_changes += 1;
+    accept(error.refusal.question);
+    showRefusal(error.refusal);
+  } else if (error instanceof Refused) {
+    const key = "Open the address that cobras prints in the terminal: this page has no valid key.";
+    showNotice(error.status === 401 ? key : error.message, "problem");
+  } else throw error;
+}
+
+/** @param {() => Promise<void>} work */
+function onceAtATime(work) {
+  let running = false;
+  let again = false;
+  return async function run() {
+    again = true;
+    if (running) return;
+    running = true;
+    try {
+      while (again) {
+        again = false;
+        await work();
+      }
+    } catch (error) {
+      if (!(error instanceof Unreachable)) onRefusal(error);
+    } finally {
+      running = false;
+    }
+  };
+}
