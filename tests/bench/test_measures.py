@@ -5,18 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from sklearn.metrics import adjusted_rand_score
 
 from cobras.bench.measures import (
     Mean,
+    adjusted_rand,
     aligned_ranks,
     area_under_curve,
-    around,
+    ari_per_query,
+    bootstrap_interval,
+    bootstrap_means,
     friedman_aligned,
     latencies,
+    mean_over_folds,
+    mean_over_tasks,
     median_interval,
-    over_folds,
-    over_tasks,
-    resampled,
 )
 
 hundredths = st.integers(-100, 100).map(lambda i: i / 100)
@@ -110,40 +113,40 @@ class TestMeans:
     @pytest.mark.parametrize("effect", [0, 1])
     def test_repetitions_are_what_differs(self, effect):
         scores, repetition = self.scores(10, 10, effect)
-        assert self.coverage(over_folds(scores, repetition, 10)) == pytest.approx(0.95, abs=0.015)
+        assert self.coverage(mean_over_folds(scores, repetition, 10)) == pytest.approx(0.95, abs=0.015)
         if effect:  # taking folds for independent would claim too much
-            assert self.coverage(over_folds(scores, np.arange(100), 10)) < 0.7
+            assert self.coverage(mean_over_folds(scores, np.arange(100), 10)) < 0.7
 
     def test_one_repetition_is_judged_with_care(self):
         scores, repetition = self.scores(1, 10, effect=0)
-        assert self.coverage(over_folds(scores, repetition, 10)) > 0.97
+        assert self.coverage(mean_over_folds(scores, repetition, 10)) > 0.97
 
     def test_over_tasks_of_unequal_noise(self):
         found = []
         for seed, R in enumerate((10, 3, 1, 10)):
             scores, repetition = self.scores(R, 10, 0, seed=seed)
-            found.append(over_folds((seed + 1) * scores, repetition if R > 1 else np.arange(10), 10))
-        assert self.coverage(over_tasks(found)) == pytest.approx(0.95, abs=0.015)
+            found.append(mean_over_folds((seed + 1) * scores, repetition if R > 1 else np.arange(10), 10))
+        assert self.coverage(mean_over_tasks(found)) == pytest.approx(0.95, abs=0.015)
 
     def test_equal_sizes_are_the_textbook_case(self):
         scores, repetition = self.scores(4, 5, 1, n=7)
         means = scores.reshape(4, 5, 7).mean(axis=1)
-        found = over_folds(scores, repetition, 5)
+        found = mean_over_folds(scores, repetition, 5)
         np.testing.assert_allclose(found.value, means.mean(axis=0))
         np.testing.assert_allclose(found.variance, means.var(axis=0, ddof=1) / 4)
 
     def test_an_unfinished_repetition_counts_by_its_folds(self):
-        found = over_folds(np.array([0.0, 0.0, 0.9]), np.array([0, 0, 1]), 2)
+        found = mean_over_folds(np.array([0.0, 0.0, 0.9]), np.array([0, 0, 1]), 2)
         assert found.value == pytest.approx(0.3)
 
     def test_one_fold_has_no_error_that_is_known(self):
-        found = over_folds(np.array([0.5]), np.array([0]), 10)
+        found = mean_over_folds(np.array([0.5]), np.array([0]), 10)
         assert found.value == 0.5
         assert np.isnan(found.half_width)
 
     def test_equal_scores_have_no_error(self):
-        sure = over_folds(np.full(10, 0.5), np.zeros(10, int), 10)
-        assert over_tasks([sure, sure]).half_width == 0
+        sure = mean_over_folds(np.full(10, 0.5), np.zeros(10, int), 10)
+        assert mean_over_tasks([sure, sure]).half_width == 0
 
     def test_half_widths_are_students(self):
         assert Mean(np.array(0.0), np.array(1.0), np.array(9.0)).half_width == pytest.approx(2.2622, abs=1e-4)
@@ -151,7 +154,7 @@ class TestMeans:
 
 class TestResampling:
     def draws(self, scores, repetition, n=500):
-        return np.array(list(resampled([scores], [repetition], n)))[:, 0]
+        return np.array(list(bootstrap_means([scores], [repetition], n)))[:, 0]
 
     @pytest.mark.parametrize(("R", "folds"), [(1, 10), (10, 10)])
     def test_draws_spread_as_the_mean_does(self, R, folds):
@@ -176,7 +179,7 @@ class TestResampling:
 
     def test_the_interval_is_about_the_estimate(self):
         draws = np.random.default_rng(0).normal(3, 1, (20000, 2))
-        low, high = around(np.array([0.0, 5.0]), draws)
+        low, high = bootstrap_interval(np.array([0.0, 5.0]), draws)
         np.testing.assert_allclose(low, [-1.96, 3.04], atol=0.06)
         np.testing.assert_allclose(high, [1.96, 6.96], atol=0.06)
 
@@ -228,3 +231,53 @@ class TestLatencies:
         found = latencies(np.where(np.arange(6) > n_queries[:, None], last[:, None], seconds), n_queries)
         assert len(found) == n_queries.sum()
         assert found.sum() == pytest.approx((last - seconds[:, 0]).sum(), abs=1e-6)
+
+
+labelings = st.integers(1, 60).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(0, 7), min_size=n, max_size=n)] * 2)
+)
+
+
+@given(labelings)
+def test_adjusted_rand_equals_scikit_learn(both):
+    a, b = map(np.array, both)
+    assert adjusted_rand(a, b) == pytest.approx(adjusted_rand_score(a, b), abs=1e-12)
+
+
+@given(labelings, st.permutations(range(8)))
+def test_adjusted_rand_is_symmetric_and_ignores_names(both, names):
+    a, b = map(np.array, both)
+    assert adjusted_rand(a, b) == pytest.approx(adjusted_rand(b, a), abs=1e-12)
+    assert adjusted_rand(np.array(names)[a], b) == pytest.approx(adjusted_rand(a, b), abs=1e-12)
+    assert adjusted_rand(a, np.array(names)[a]) == 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ([0, 0, 1, 1], [0, 0, 1, 2], 4 / 7),
+        ([0, 0, 0, 0], [0, 1, 2, 3], 0),
+        ([0, 0, 0], [0, 0, 0], 1),
+        ([0, 1, 2], [2, 1, 0], 1),
+        ([0], [0], 1),
+        ([0, 0, 1, 1], [0, 1, 0, 1], -0.5),
+    ],
+)
+def test_adjusted_rand_worked_by_hand(a, b, expected):
+    assert adjusted_rand(np.array(a), np.array(b)) == pytest.approx(expected)
+
+
+def test_adjusted_rand_sums_beyond_32_bits():
+    y = np.repeat([0, 1], 100_000)
+    assert adjusted_rand(y, y) == 1
+    assert adjusted_rand(y, np.roll(y, 1000)) == pytest.approx(adjusted_rand_score(y, np.roll(y, 1000)))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_ari_per_query_is_the_index_on_the_test_instances_alone(seed):
+    rng = np.random.default_rng(seed)
+    y, test = rng.integers(0, 3, 40), rng.permutation(40)[:12]
+    clusterings = [rng.integers(0, 5, 40) for _ in range(4)]
+    clusterings.insert(2, clusterings[1].copy())
+    expected = [adjusted_rand_score(y[test], labels[test]) for labels in clusterings]
+    assert ari_per_query(clusterings, y, test) == pytest.approx(expected)

@@ -21,13 +21,13 @@ from cobras.bench.results import (
     RUN,
     Run,
     collect,
-    locked,
+    lock_folder,
     read_about,
     read_results,
     read_runs,
     write_part,
 )
-from cobras.bench.runner import orders, run_experiment
+from cobras.bench.runner import run_experiment, trials
 from cobras.bench.tasks import load_task
 from cobras.bench.trial import run_trial
 from cobras.core.exceptions import CobrasError, DataChangedError
@@ -106,9 +106,9 @@ def test_one_row_for_every_run_and_query(toml, tmp_path):
 
 def test_scores_are_those_of_the_estimator_on_the_test_fold(toml):
     experiment = read_experiment(toml)
-    order = next(o for o in orders(experiment) if o.key == ("generated-moons", "COBRAS", 1, 2))
-    run = run_trial(experiment, order)
-    task, train = load_task("generated-moons"), experiment.training(len(order.task.X), 1, 2)
+    trial = next(o for o in trials(experiment) if o.key == ("generated-moons", "COBRAS", 1, 2))
+    run = run_trial(experiment, trial)
+    task, train = load_task("generated-moons"), experiment.training(len(trial.task.X), 1, 2)
     est = COBRAS(20, random_state=run.seed).fit(task.X, task.y, train_indices=train)
     expected = [adjusted_rand_score(task.y[~train], labels[~train]) for labels in est.labels_per_query_]
     assert run.aris[: len(expected)] == pytest.approx(expected)
@@ -223,7 +223,7 @@ def test_other_parameters_do_not_mix_with_results_that_are_there(toml, tmp_path)
 
 
 def test_two_runs_into_one_folder_are_refused(toml, tmp_path):
-    with locked(tmp_path / "out"), pytest.raises(CobrasError, match="Another run is writing"):
+    with lock_folder(tmp_path / "out"), pytest.raises(CobrasError, match="Another run is writing"):
         run_experiment(read_experiment(toml), tmp_path / "out", n_jobs=1)
 
 
@@ -253,7 +253,7 @@ def test_forecast_counts_what_is_left(toml):
 
     experiment = read_experiment(toml)
     forecast = Forecast(n_jobs=1)
-    waiting = orders(experiment)
+    waiting = trials(experiment)
     assert np.isfinite(forecast.seconds_left())
     forecast.begin(waiting, [{"method": "COBRAS", "task": "generated-moons", "seconds": 2.0}])
     assert forecast.seconds_left() == 2.0 * len(waiting)  # all that is known is said of all

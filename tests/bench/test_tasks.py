@@ -1,24 +1,20 @@
 """Tasks: what becomes of the files of the paper, of generated data and of one's own tables."""
 
 import pickle
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cobras import InvalidDataError, read_dataset
-from cobras.bench.sources import prepare
-from cobras.bench.sources.content import read_texts, write_table, write_texts
-from cobras.bench.sources.generated import GENERATED
-from cobras.bench.sources.prepare import distinct, latent_semantic_index, prepare_table
-from cobras.bench.sources.registry import FACES, FACES_FILES, TABLES, TEXTS
+from cobras.bench.sources.catalogue import FACES, FACES_FILES, TABLES, TEXTS
+from cobras.bench.sources.prepare import (
+    GENERATED,
+)
 from cobras.bench.tasks import PAPER, describe_tasks, load_task
-from tests.bench.files import REAL, made_texts, make_faces, make_folder
+from tests.bench.made_files import REAL, make_folder
 
 # Instances after preparation, as a reader of the paper would count them.
 SIZES = {
@@ -72,10 +68,10 @@ def test_a_task_of_the_paper_is_as_promised(name, folder):
         assert d == TABLES[name].n_features
         assert set(task.classes) == set(TABLES[name].classes)
         assert len(np.unique(task.X, axis=0)) == n
-        spread = np.ptp(task.X, axis=0)
-        assert set(np.unique(spread)) <= {0.0, 1.0}
+        spaced_positions = np.ptp(task.X, axis=0)
+        assert set(np.unique(spaced_positions)) <= {0.0, 1.0}
         assert task.X.min() == 0
-        assert not task.X[:, spread == 0].any()
+        assert not task.X[:, spaced_positions == 0].any()
     if name in TEXTS:
         assert d == 10
         np.testing.assert_allclose(np.linalg.norm(task.X, axis=1), 1)
@@ -113,125 +109,6 @@ def test_classes_do_not_lie_together(name, folder):
     same = np.mean(y[1:] == y[:-1])
     by_chance = np.sum((np.bincount(y) / len(y)) ** 2)
     assert abs(same - by_chance) < 0.12
-
-
-cells = st.sampled_from([np.nan, -1.0, 0.0, -0.0, 0.5, 2.0, 1e9])
-
-
-@st.composite
-def tables(draw):
-    n, d = draw(st.integers(1, 12)), draw(st.integers(1, 3))
-    X = np.array(draw(st.lists(st.lists(cells, min_size=d, max_size=d), min_size=n, max_size=n)))
-    target = np.array(draw(st.lists(st.sampled_from(["a", "b", "c"]), min_size=n, max_size=n)))
-    return X, target
-
-
-@given(tables(), st.randoms(use_true_random=False))
-def test_a_table_is_filled_freed_of_duplicates_and_scaled(tmp_path_factory, table, random):
-    X, target = table
-    path = tmp_path_factory.getbasetemp() / "made.csv"
-    columns = [f"a{k}" for k in range(X.shape[1])]
-    write_table(path, columns, X, target)
-    prepared = prepare_table(path)
-    filled = X.copy()
-    for k, column in enumerate(X.T):
-        known = [x for x in column if not np.isnan(x)]
-        filled[np.isnan(column), k] = statistics.median(known) if known else 0
-    rows = {}
-    for row, group in sorted(zip(map(tuple, filled + 0.0), target, strict=True)):
-        rows.setdefault(row, group)
-    assert len(prepared.X) == len(rows)
-    assert (prepared.n_rows, prepared.n_missing) == (len(X), np.isnan(X).sum())
-    low, high = np.array(list(rows)).min(axis=0), np.array(list(rows)).max(axis=0)
-    expected = {
-        tuple((np.array(row) - low) / np.where(high > low, high - low, 1)): group
-        for row, group in rows.items()
-    }
-    found = {tuple(row): prepared.classes[code] for row, code in zip(prepared.X, prepared.y, strict=True)}
-    assert found == expected
-    order = list(range(len(X)))
-    random.shuffle(order)
-    write_table(path, columns, X[order], target[order])
-    again = prepare_table(path)
-    np.testing.assert_array_equal(again.X, prepared.X)
-    np.testing.assert_array_equal(again.y, prepared.y)
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1))
-def test_distinct_rows_are_the_first_of_their_kind(rows):
-    kept = distinct(np.array(rows, dtype=float))
-    assert [rows[i] for i in kept] == list(dict.fromkeys(rows))
-    assert all(rows.index(rows[i]) == i for i in kept)
-
-
-def test_the_latent_semantic_index_is_a_singular_value_decomposition():
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    texts = [document["text"] for document in made_texts("newsgroups-sim", n=8)]
-    X = latent_semantic_index(texts)
-    weights = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2).fit_transform(texts)
-    U, s, _ = np.linalg.svd(weights.toarray(), full_matrices=False)
-    topics = U[:, :10] * s[:10]
-    topics /= np.linalg.norm(topics, axis=1, keepdims=True)
-    np.testing.assert_allclose(X @ X.T, topics @ topics.T, atol=1e-8)  # axes may point the other way
-
-
-def test_texts_are_prepared_once(tmp_path, cache, monkeypatch):
-    write_texts(tmp_path / "newsgroups-sim.jsonl.gz", made_texts("newsgroups-sim", n=9))
-    task = load_task("newsgroups-sim", tmp_path)
-    (kept,) = [path for path in (cache / "prepared").iterdir() if len(np.load(path)["y"]) == 27]
-    with monkeypatch.context() as patch:
-        patch.setattr(prepare, "latent_semantic_index", None)
-        again = load_task("newsgroups-sim", tmp_path)
-    np.testing.assert_array_equal(again.X, task.X)
-    np.testing.assert_array_equal(again.y, task.y)
-    assert again.classes == task.classes
-    for damaged in (b"", kept.read_bytes()[:-200], b"PK\x03\x04"):
-        kept.write_bytes(damaged)
-        np.testing.assert_array_equal(load_task("newsgroups-sim", tmp_path).X, task.X)
-    documents = read_texts(tmp_path / "newsgroups-sim.jsonl.gz")
-    write_texts(tmp_path / "newsgroups-sim.jsonl.gz", documents[:-1])
-    assert len(load_task("newsgroups-sim", tmp_path).X) == len(task.X) - 1
-
-
-def test_a_cache_that_cannot_be_written_is_not_needed(tmp_path, monkeypatch):
-    write_texts(tmp_path / "newsgroups-sim.jsonl.gz", made_texts("newsgroups-sim", n=9))
-    (tmp_path / "cache").write_text("in the way")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert load_task("newsgroups-sim", tmp_path).shape == (27, 10)
-
-
-@pytest.mark.parametrize("texts", [["the"] * 3, ["word"] * 20])
-def test_texts_without_enough_words_are_one_sentence(tmp_path, texts):
-    rows = [{"id": f"a/{k}", "split": "test", "target": "a", "text": text} for k, text in enumerate(texts)]
-    write_texts(tmp_path / "newsgroups-sim.jsonl.gz", rows)
-    with pytest.raises(InvalidDataError, match="too few words in common"):
-        load_task("newsgroups-sim", tmp_path)
-
-
-def test_faces_in_another_order_are_refused(tmp_path):
-    make_faces(tmp_path)
-    lines = (tmp_path / FACES_FILES[1]).read_text().splitlines()
-    lines[1:3] = lines[2:0:-1]
-    (tmp_path / FACES_FILES[1]).write_text("\n".join(lines))
-    with pytest.raises(InvalidDataError, match="same images in the same order"):
-        load_task("faces-pose", tmp_path)
-    (tmp_path / FACES_FILES[0]).write_bytes(b"no archive")
-    with pytest.raises(InvalidDataError, match="cannot be read"):
-        load_task("faces-pose", tmp_path)
-
-
-@pytest.mark.parametrize("name", GENERATED)
-def test_generated_tasks_are_small_and_always_the_same(name, tmp_path):
-    task = load_task(name, tmp_path)
-    assert 200 <= len(task.X) <= 400
-    np.testing.assert_array_equal(task.X.min(axis=0), 0)
-    np.testing.assert_array_equal(task.X.max(axis=0), 1)
-    assert len(distinct(task.X)) == len(task.X)
-    assert len(np.bincount(task.y)) == task.n_classes >= 2
-    code = f"from cobras.bench.tasks import load_task; print(load_task({name!r}).X.tobytes().hex())"
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert bytes.fromhex(other) == task.X.tobytes()
 
 
 def test_the_table_of_tasks(folder):

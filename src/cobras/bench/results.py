@@ -146,7 +146,7 @@ def write_about(folder: Path, about: dict[str, Any]) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Keep others from running into the same folder; the lock is SQLite's and dies with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(folder / ".lock", timeout=0.2, isolation_level=None)) as lock:

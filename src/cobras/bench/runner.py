@@ -18,9 +18,18 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from cobras.bench.experiment import Experiment
-from cobras.bench.results import KEY, Run, collect, locked, read_about, read_runs, write_about, write_part
+from cobras.bench.results import (
+    KEY,
+    Run,
+    collect,
+    lock_folder,
+    read_about,
+    read_runs,
+    write_about,
+    write_part,
+)
 from cobras.bench.tasks import load_task
-from cobras.bench.trial import Order, run_apart
+from cobras.bench.trial import Trial, run_in_worker
 from cobras.core.exceptions import CobrasError, DataChangedError
 
 SAVE_EVERY = 10.0  # seconds between two parts
@@ -30,7 +39,7 @@ PACKAGES = ("cobras-clustering", "numpy", "scipy", "scikit-learn", "numba", "pol
 class Watch(Protocol):
     """Is told how an experiment goes on."""
 
-    def begin(self, waiting: Sequence[Order], done: Sequence[Mapping[str, Any]]) -> None:
+    def begin(self, waiting: Sequence[Trial], done: Sequence[Mapping[str, Any]]) -> None:
         """What is left to run, and the runs that are there already, as rows of `runs.parquet`."""
 
     def ended(self, run: Run) -> None:
@@ -64,12 +73,12 @@ def run_experiment(
     watch : Watch, optional
         Is told how it goes on.
     """
-    with locked(out):
+    with lock_folder(out):
         collect(out)
         about = _about(experiment, read_about(out))
         made_before = read_runs(out)
         done = set(made_before.select(KEY).iter_rows())
-        waiting = [order for order in orders(experiment, data, methods, tasks) if order.key not in done]
+        waiting = [trial for trial in trials(experiment, data, methods, tasks) if trial.key not in done]
         if watch is not None:
             watch.begin(waiting, made_before.rows(named=True))
         write_about(out, about)
@@ -95,10 +104,10 @@ def run_experiment(
     return n_made
 
 
-def orders(
+def trials(
     experiment: Experiment, data: Path | None = None, methods: Sequence[str] = (), tasks: Sequence[str] = ()
-) -> list[Order]:
-    """All runs, in an order in which the first fold of everything comes first."""
+) -> list[Trial]:
+    """All runs, in an trial in which the first fold of everything comes first."""
     contestants = [c for c in experiment.contestants if not methods or c.name in methods]
     specs = {
         spec if isinstance(spec, str) else str(spec.get("name") or Path(str(spec.get("path"))).stem): spec
@@ -110,7 +119,7 @@ def orders(
     loaded = [load_task(spec, data) for name, spec in specs.items() if not tasks or name in tasks]
     loaded.sort(key=lambda task: -task.X.size)  # the longest first, so that no core is left alone at the end
     return [
-        Order(task, contestant, repetition, fold)
+        Trial(task, contestant, repetition, fold)
         for repetition in range(experiment.repetitions)
         for fold in range(experiment.folds)
         for contestant in contestants
@@ -120,10 +129,10 @@ def orders(
     ]
 
 
-def _runs(experiment: Experiment, waiting: Sequence[Order], n_jobs: int) -> Iterator[Run]:
+def _runs(experiment: Experiment, waiting: Sequence[Trial], n_jobs: int) -> Iterator[Run]:
     with threadpool_limits(1), joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
         yield from joblib.Parallel(return_as="generator_unordered")(
-            joblib.delayed(run_apart)(experiment, order) for order in waiting
+            joblib.delayed(run_in_worker)(experiment, trial) for trial in waiting
         )
 
 

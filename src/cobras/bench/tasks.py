@@ -1,7 +1,7 @@
 """The tasks of the paper's experiment: 15 UCI tables, faces sorted in four ways, two sets of newsgroups.
 
-The paper counts 20 tasks but lists 21; all that it lists are here. To these come generated ones, which need no
-file, and tables of one's own.
+The paper counts 20 tasks but lists 21; all that it lists are here. In addition there are generated tasks, which
+need no file, and tables of the user.
 """
 
 from __future__ import annotations
@@ -14,35 +14,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobras.bench.sources.content import (
+from cobras.bench.sources.catalogue import FACES, FACES_CHECKSUM, TABLES, TEXTS, data_folder, find_files
+from cobras.bench.sources.prepare import (
+    GENERATED,
+    TaskData,
+    class_codes,
+    distinct_rows,
     faces_checksum,
+    fixed_order,
+    generate,
+    prepare_faces,
+    prepare_table,
+    prepare_texts,
     read_faces,
     read_table,
     read_texts,
     table_checksum,
     texts_checksum,
 )
-from cobras.bench.sources.generated import GENERATED, generate
-from cobras.bench.sources.prepare import (
-    Prepared,
-    distinct,
-    encoded,
-    prepare_faces,
-    prepare_table,
-    prepare_texts,
-    shuffled,
-)
-from cobras.bench.sources.registry import FACES, FACES_CHECKSUM, TABLES, TEXTS, data_folder, locate
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
 
 PAPER: tuple[str, ...] = (*TABLES, *FACES, *TEXTS)
-OWN_KEYS = {"path", "label", "name"}
+USER_KEYS = {"path", "label", "name"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Task:
-    """Instances to cluster, and the classes that play the user.
+    """Instances to cluster, and their classes, which answer the questions.
 
     Attributes
     ----------
@@ -83,7 +82,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A line of the table of tasks; None is what is not known before the data is there.
+    """A line of the table of tasks; None where a value is not known before the data is there.
 
     Attributes
     ----------
@@ -117,17 +116,17 @@ class Description:
 
 
 def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task:
-    """Load a task by its name, or make one of a table of one's own.
+    """Load a task by its name, or make one of a table of the user.
 
     Parameters
     ----------
     spec : str or mapping
         One of `PAPER`, a generated task such as "generated-moons", or a mapping with the keys `path`, `label` (the
-        column with the classes) and, if you like, `name`. The table is read as by `cobras.read_dataset`; rows whose
+        column with the classes) and optionally `name`. The table is read as by `cobras.read_dataset`; rows whose
         features equal those of an earlier row are left out.
     folder : path, optional
-        Where the files of the paper's tasks lie; else the environment variable `COBRAS_DATA` says so. What is not
-        there is looked for in the user's cache, and downloaded to it.
+        Where the files of the paper's tasks lie; by default the environment variable `COBRAS_DATA` says so. A file
+        that is not there is looked for in the user's cache, and else downloaded to it.
 
     Returns
     -------
@@ -137,7 +136,7 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
     Raises
     ------
     InvalidDataError
-        In one sentence, when there is no such task or its data cannot be had.
+        When there is no such task, or its data cannot be found or downloaded.
 
     Examples
     --------
@@ -146,22 +145,21 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
     ((240, 2), 2, array([0, 1, 0]))
     """
     if isinstance(spec, Mapping):
-        return _own(spec)
-    if isinstance(spec, str) and spec in GENERATED:
-        X, y = generate(spec)
-        return Task(spec, X, y, tuple(str(code) for code in range(int(y.max()) + 1)))
-    if spec not in PAPER:
+        return _user_task(spec)
+    if spec not in (*PAPER, *GENERATED):
         raise InvalidDataError(
             f"There is no task {spec!r}; choose one of {', '.join((*PAPER, *GENERATED))}, "
             "or give the path and the label column of a table."
         )
-    paths, where = locate(spec, folder)
-    if where == "missing":
-        from cobras.bench.sources.download import download
+    paths: list[Path] = []
+    if spec in PAPER:
+        paths, where = find_files(spec, folder)
+        if where == "missing":
+            from cobras.bench.sources.download import download
 
-        paths = download(spec, data_folder(folder))
-    prepared = _prepare(spec, paths)
-    return Task(spec, prepared.X, prepared.y, prepared.classes)
+            paths = download(spec, data_folder(folder))
+    found = _prepare(spec, paths)
+    return Task(spec, found.X, found.y, found.classes)
 
 
 def describe_tasks(
@@ -178,7 +176,9 @@ def describe_tasks(
     return [_describe(name, folder) for name in names]
 
 
-def _prepare(name: str, paths: Sequence[Path]) -> Prepared:
+def _prepare(name: str, paths: Sequence[Path]) -> TaskData:
+    if name in GENERATED:
+        return generate(name)
     if name in FACES:
         return prepare_faces(paths[0], paths[1], FACES[name])
     return prepare_texts(paths[0]) if name in TEXTS else prepare_table(paths[0])
@@ -186,11 +186,10 @@ def _prepare(name: str, paths: Sequence[Path]) -> Prepared:
 
 def _describe(name: str, folder: Path | None) -> Description:
     if name in GENERATED:
-        X, y = generate(name)
-        return _described(name, "generated", Prepared(X, y, tuple(map(str, np.unique(y))), len(X)))
-    paths, where = locate(name, folder)
+        return _description(name, "generated", generate(name))
+    paths, where = find_files(name, folder)
     if where != "missing":
-        return _described(name, where, _prepare(name, paths), _as_recorded(name, paths))
+        return _description(name, where, _prepare(name, paths), _is_as_recorded(name, paths))
     if name in TABLES:
         table = TABLES[name]
         return Description(
@@ -203,20 +202,20 @@ def _describe(name: str, folder: Path | None) -> Description:
     return Description(name, "missing" if name in FACES else "download")
 
 
-def _described(name: str, where: str, prepared: Prepared, as_recorded: bool | None = None) -> Description:
-    sizes = np.bincount(prepared.y)
+def _description(name: str, where: str, data: TaskData, as_recorded: bool | None = None) -> Description:
+    sizes = np.bincount(data.y)
     return Description(
-        *(name, where, as_recorded, prepared.n_rows, prepared.n_missing),
-        n_duplicates=prepared.n_rows - len(prepared.X),
-        n_instances=prepared.X.shape[0],
-        n_features=prepared.X.shape[1],
-        n_classes=len(prepared.classes),
+        *(name, where, as_recorded, data.n_rows, data.n_missing),
+        n_duplicates=data.n_rows - len(data.X),
+        n_instances=data.X.shape[0],
+        n_features=data.X.shape[1],
+        n_classes=len(data.classes),
         smallest=int(sizes.min()),
         largest=int(sizes.max()),
     )
 
 
-def _as_recorded(name: str, paths: Sequence[Path]) -> bool:
+def _is_as_recorded(name: str, paths: Sequence[Path]) -> bool:
     if name in FACES:
         return faces_checksum(read_faces(paths[0], paths[1], FACES[name])[0]) == FACES_CHECKSUM
     if name in TEXTS:
@@ -224,26 +223,27 @@ def _as_recorded(name: str, paths: Sequence[Path]) -> bool:
     return table_checksum(*read_table(paths[0]), TABLES[name].step) == TABLES[name].checksum
 
 
-def _own(spec: Mapping[str, Any]) -> Task:
-    """A table of one's own: filled and scaled by its reader; duplicates go here."""
+def _user_task(spec: Mapping[str, Any]) -> Task:
+    """A task of a table of the user: filled and scaled by its reader, without duplicates."""
     from cobras.data import read_dataset
 
     strings = all(isinstance(value, (str, Path)) for value in spec.values())
-    if not {"path", "label"} <= set(spec) <= OWN_KEYS or not strings:
+    if not {"path", "label"} <= set(spec) <= USER_KEYS or not strings:
         raise InvalidDataError(
             f"A task of one's own has a path, a label and perhaps a name, each a text; this one is {dict(spec)}."
         )
     path, label = Path(spec["path"]), str(spec["label"])
     dataset = read_dataset(path, label=label)
     column = dataset.frame[label]
+    # polars counts NaN, as some programs write an empty cell, as a number.
     n_empty = (column.fill_nan(None) if column.dtype.is_float() else column).null_count()
     if n_empty:
         raise InvalidDataError(
             f"Column {label!r} of {path.name} is empty in {n_empty} rows; every row of a task needs its class."
         )
-    kept = distinct(dataset.X)
-    kept = kept[shuffled(len(kept))]
-    y, classes = encoded(column.to_numpy()[kept])
+    kept = distinct_rows(dataset.X)
+    kept = kept[fixed_order(len(kept))]
+    y, classes = class_codes(column.to_numpy()[kept])
     if not 2 <= len(classes) < len(kept):
         raise InvalidDataError(
             f"Column {label!r} of {path.name} has {len(classes)} classes for {len(kept)} different rows; "

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobras.bench.experiment import Contestant, Experiment
-from cobras.bench.rand import ari_per_query
+from cobras.bench.measures import ari_per_query
 from cobras.bench.results import Run
 from cobras.bench.tasks import Task
 from cobras.core.exceptions import CobrasError, StopAsking
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 
 
-class Order(NamedTuple):
+class Trial(NamedTuple):
     """A run to be made."""
 
     task: Task
@@ -57,9 +57,9 @@ class TimedOracle:
         return bool(self.y[i] == self.y[j])
 
 
-def run_trial(experiment: Experiment, order: Order) -> Run:
+def run_trial(experiment: Experiment, trial: Trial) -> Run:
     """Fit a method on all instances, asking about those of the other folds only, and score it on its own fold."""
-    task, contestant, repetition, fold = order
+    task, contestant, repetition, fold = trial
     seed = experiment.run_seed(repetition, fold)
     train = experiment.training(len(task.X), repetition, fold)
     estimator = contestant.make(task.n_classes, experiment.queries, seed)
@@ -97,26 +97,26 @@ def fit(estimator: Any, X: FloatArray, oracle: TimedOracle, train: BoolArray) ->
     return clusterings
 
 
-def run_apart(experiment: Experiment, order: Order) -> Run:
+def run_in_worker(experiment: Experiment, trial: Trial) -> Run:
     """`run_trial` in a process that may be fresh; what goes wrong is told with its place."""
     home = str(experiment.home.resolve())
     if home not in sys.path:  # a method of the user's own lies beside the TOML file
         sys.path.append(home)
-    _warm_up(experiment, order)
+    _warm_up(experiment, trial)
     try:
-        return run_trial(experiment, order)
+        return run_trial(experiment, trial)
     except Exception as error:
         reason = str(error) if isinstance(error, CobrasError) else f"{type(error).__name__}: {error}"
-        task, method, repetition, fold = order.key
+        task, method, repetition, fold = trial.key
         raise CobrasError(f"{method} on {task}, repetition {repetition}, fold {fold}: {reason}") from error
 
 
 _warm: set[tuple[str, str]] = set()
 
 
-def _warm_up(experiment: Experiment, order: Order) -> None:
+def _warm_up(experiment: Experiment, trial: Trial) -> None:
     """Load or compile the kernels on a few rows, so that no run is charged for it."""
-    task, contestant = order.task, order.contestant
+    task, contestant = trial.task, trial.contestant
     key = contestant.name, task.X.dtype.char
     if key in _warm:
         return

@@ -14,7 +14,7 @@ import typer
 
 if TYPE_CHECKING:
     from cobras.bench.results import Run
-    from cobras.bench.trial import Order
+    from cobras.bench.trial import Trial
 
 bench = typer.Typer(
     help="Compare methods as the COBRAS paper does.", no_args_is_help=True, rich_markup_mode=None
@@ -95,7 +95,7 @@ def report(
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Write figures, tables and a check-list of the paper's claims as HTML and Markdown."""
-    from cobras.bench.report.write import write_report
+    from cobras.bench.report import write_report
 
     given = experiments or [Path("experiments/paper.toml")]
     folders = [path.with_suffix("") if path.suffix == ".toml" else path for path in given]
@@ -163,13 +163,13 @@ class Forecast:
         self._waiting: dict[tuple[str, str], int] = defaultdict(int)
         self._cost: dict[tuple[str, str], tuple[float, int]] = {}
 
-    def begin(self, waiting: Sequence[Order], done: Sequence[Mapping[str, Any]]) -> None:
+    def begin(self, waiting: Sequence[Trial], done: Sequence[Mapping[str, Any]]) -> None:
         """Set up the bar."""
         self.n_before = len(done)
         for run in done:
             self._count(run["method"], run["task"], run["seconds"])
-        for order in waiting:
-            self._waiting[order.contestant.name, order.task.name] += 1
+        for trial in waiting:
+            self._waiting[trial.contestant.name, trial.task.name] += 1
         self._row = self.bar.add_task("", total=len(waiting), left="")
         if not self.bar.disable:
             return

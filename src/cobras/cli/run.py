@@ -113,7 +113,7 @@ def simulate(
 
 def ari_per_query(session: Session, truth: Any) -> list[float]:
     """The adjusted Rand index after 0, 1, 2, ... answers; computed anew only where the clustering changed."""
-    from cobras.bench.rand import adjusted_rand
+    from cobras.bench.measures import adjusted_rand
 
     scores: list[float] = []
     before = None

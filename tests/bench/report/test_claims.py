@@ -5,15 +5,17 @@ import polars as pl
 import pytest
 
 from cobras.bench.report.claims import check_claims
+from cobras.bench.report.pages import Verdict
 from cobras.bench.report.summary import read_summary
-from cobras.bench.report.verdicts import Verdict
-from tests.bench.fabricated import FAMILY, PAPER, cobra, cobras, costing, fabricate, steady
+from tests.bench.made_results import FAMILY, PAPER, cobra, cobras, costing, steady, write_results
 
 EFFICIENT, NEAR_10, NEAR_25, NEAR_50, NPU, FASTEST, COBS, INTERACTIVE, ANYTIME = range(9)
 
 
 def checks(folder, methods=None, **how):
-    return check_claims(read_summary(fabricate(folder / "x", PAPER if methods is None else methods, **how)))
+    return check_claims(
+        read_summary(write_results(folder / "x", PAPER if methods is None else methods, **how))
+    )
 
 
 def verdicts(*args, **how):
@@ -118,7 +120,7 @@ def test_figures_come_with_their_error(tmp_path):
 
 def test_one_slow_task_is_enough_to_spoil_interaction(tmp_path):
     """Two of twenty runs on one of three tasks: few of all answers, too many of that task's."""
-    folder = fabricate(tmp_path / "x", {"COBRAS": PAPER["COBRAS"]})
+    folder = write_results(tmp_path / "x", {"COBRAS": PAPER["COBRAS"]})
     file = folder / "results" / "COBRAS.parquet"
     slow = (pl.col("task") == "hard") & (pl.col("repetition") == 0) & (pl.col("fold") < 2)
     frame = pl.read_parquet(file)

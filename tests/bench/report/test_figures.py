@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cobras.bench.report.figures import draw, run_time
-from cobras.bench.report.style import KNOWN, OTHERS, spread, styles
+from cobras.bench.report.figures import KNOWN, OTHERS, draw_figures, line_styles, run_time, spaced_positions
 from cobras.bench.report.summary import read_summary
 from cobras.core.exceptions import CobrasError
-from tests.bench.fabricated import PAPER, fabricate
+from tests.bench.made_results import PAPER, write_results
 
 places = st.lists(st.floats(0, 1), min_size=1, max_size=12).map(np.array)
 
@@ -21,7 +20,7 @@ places = st.lists(st.floats(0, 1), min_size=1, max_size=12).map(np.array)
 class TestSpread:
     @given(places, st.floats(0.001, 0.08))
     def test_labels_keep_apart_in_order_and_inside(self, wanted, gap):
-        found = spread(wanted, gap, 0, 1)
+        found = spaced_positions(wanted, gap, 0, 1)
         order = np.argsort(wanted, kind="stable")
         assert (np.diff(found[order]) >= gap - 1e-9).all()
         assert found.min() >= 0
@@ -30,10 +29,10 @@ class TestSpread:
     @given(places)
     def test_labels_that_are_apart_stay(self, wanted):
         apart = np.unique(wanted.round(1))
-        np.testing.assert_allclose(spread(apart, 0.09, 0, 1), apart)
+        np.testing.assert_allclose(spaced_positions(apart, 0.09, 0, 1), apart)
 
     def test_without_room_they_still_keep_apart(self):
-        assert spread(np.zeros(4), 0.5, 0, 1).tolist() == [0, 0.5, 1, 1.5]
+        assert spaced_positions(np.zeros(4), 0.5, 0, 1).tolist() == [0, 0.5, 1, 1.5]
 
 
 class TestStyles:
@@ -42,17 +41,17 @@ class TestStyles:
         assert len(set(shown)) == len(shown)  # so they differ in grey too
 
     def test_methods_of_others_have_styles_of_their_own(self):
-        looks = styles(["COBRAS", "A", "B"])
-        assert looks["COBRAS"] == KNOWN["COBRAS"]
-        assert looks["A"] != looks["B"]
-        assert len(styles([str(i) for i in range(20)])) == 20
+        styles = line_styles(["COBRAS", "A", "B"])
+        assert styles["COBRAS"] == KNOWN["COBRAS"]
+        assert styles["A"] != styles["B"]
+        assert len(line_styles([str(i) for i in range(20)])) == 20
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     folder = tmp_path_factory.mktemp("figures")
-    summary = read_summary(fabricate(folder / "results", queries=120, limit=200))
-    return summary, folder, {picture.name: picture for picture in draw(summary, folder / "figures")}
+    summary = read_summary(write_results(folder / "results", queries=120, limit=200))
+    return summary, folder, {picture.name: picture for picture in draw_figures(summary, folder / "figures")}
 
 
 def texts(svg):
@@ -91,7 +90,7 @@ class TestDrawing:
             for found in ElementTree.fromstring(pictures["aligned-rank"].svg).iter()
             if found.text in PAPER
         }
-        last = dict(zip(summary.ranking.fair.methods, summary.ranking.ranks[:, -1], strict=True))
+        last = dict(zip(summary.ranking.methods, summary.ranking.ranks[:, -1], strict=True))
         assert sorted(heights, key=heights.get) == sorted(last, key=last.get)
         assert np.diff(sorted(heights.values())).min() > 11  # points: no label covers another
 
@@ -105,25 +104,28 @@ class TestDrawing:
 
     def test_the_same_results_give_the_same_files(self, drawn, tmp_path):
         summary, folder, _ = drawn
-        draw(summary, tmp_path)
+        draw_figures(summary, tmp_path)
         for file in sorted(tmp_path.iterdir()):
             assert file.read_bytes() == (folder / "figures" / file.name).read_bytes(), file.name
 
     def test_odd_names_are_drawn_as_they_are(self, tmp_path):
         odd = {"_mine": PAPER["COBRAS"], "50 $ & <b>": PAPER["COBS"], "x" * 60: PAPER["COBS"]}
-        summary = read_summary(fabricate(tmp_path / "x", odd, tasks=["$a$ <i>"], queries=5))
-        for picture in draw(summary, tmp_path):
+        summary = read_summary(write_results(tmp_path / "x", odd, tasks=["$a$ <i>"], queries=5))
+        for picture in draw_figures(summary, tmp_path):
             assert {"_mine", "50 $ & <b>", "x" * 17 + "…"} <= set(texts(picture.svg)), picture.name
 
     def test_one_method_has_a_curve_but_no_rank(self, tmp_path):
         summary = _small(tmp_path, {"Mine": PAPER["COBS"]})
-        assert [picture.name for picture in draw(summary, tmp_path / "figures")] == ["mean-ari-all", "tasks"]
+        assert [picture.name for picture in draw_figures(summary, tmp_path / "figures")] == [
+            "mean-ari-all",
+            "tasks",
+        ]
 
     def test_without_matplotlib_it_says_what_to_install(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         with pytest.raises(CobrasError, match=r"cobras-clustering\[bench\]"):
-            draw(_small(tmp_path), tmp_path / "figures")
+            draw_figures(_small(tmp_path), tmp_path / "figures")
 
 
 def _small(folder, methods=None):
-    return read_summary(fabricate(folder / "results", methods or PAPER, queries=5, folds=2))
+    return read_summary(write_results(folder / "results", methods or PAPER, queries=5, folds=2))

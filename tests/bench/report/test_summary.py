@@ -6,13 +6,13 @@ import pytest
 
 from cobras.bench.report.summary import read_summary
 from cobras.core.exceptions import InvalidDataError
-from tests.bench.fabricated import FAMILY, PAPER, cobras, costing, fabricate
+from tests.bench.made_results import FAMILY, PAPER, cobras, costing, write_results
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """COBRAS and COBRA ran six repetitions, the others one; COBS lacks a task, COSC-NPU two of three."""
-    return fabricate(
+    return write_results(
         tmp_path_factory.mktemp("paper") / "results",
         repetitions={method: 6 if method in FAMILY else 1 for method in PAPER},
         without=[("hard", "COBS"), ("easy", "COSC-NPU"), ("hard", "COSC-NPU")],
@@ -37,7 +37,7 @@ class TestReading:
         assert (summary.name, summary.n_queries, summary.n_folds) == ("fabricated", 60, 10)
 
     def test_methods_of_others_come_last(self, tmp_path):
-        mine = fabricate(tmp_path / "x", {"Mine": PAPER["COBS"], "COBS": PAPER["COBS"]}, queries=2)
+        mine = write_results(tmp_path / "x", {"Mine": PAPER["COBS"], "COBS": PAPER["COBS"]}, queries=2)
         assert read_summary(mine).methods == ("COBS", "Mine")
 
     def test_each_run_has_its_own_curve(self, summary, frame):
@@ -62,7 +62,7 @@ class TestReading:
 
     @pytest.mark.parametrize("damage", ["row missing", "row twice", "run missing", "other run"])
     def test_results_that_are_not_whole_are_refused(self, tmp_path, damage):
-        found = fabricate(tmp_path / "x", {"COBRAS": PAPER["COBRAS"]}, queries=3)
+        found = write_results(tmp_path / "x", {"COBRAS": PAPER["COBRAS"]}, queries=3)
         rows, runs = found / "results" / "COBRAS.parquet", found / "runs.parquet"
         frame, listed = pl.read_parquet(rows), pl.read_parquet(runs)
         match damage:
@@ -80,22 +80,22 @@ class TestReading:
 
 class TestFairness:
     def test_what_cannot_be_compared_is_left_out_and_named(self, summary):
-        fair = summary.fair(summary.methods)
-        assert "COSC-NPU" not in fair.methods
-        assert len(fair.methods) == len(PAPER) - 1
-        assert fair.tasks == ("easy", "medium")
-        assert fair.left_out[0] == "COSC-NPU is left out: it ran on 1 of 3 tasks only."
-        assert fair.left_out[1].endswith(": hard.")
+        comparable = summary.comparable(summary.methods)
+        assert "COSC-NPU" not in comparable.methods
+        assert len(comparable.methods) == len(PAPER) - 1
+        assert comparable.tasks == ("easy", "medium")
+        assert comparable.left_out[0] == "COSC-NPU is left out: it ran on 1 of 3 tasks only."
+        assert comparable.left_out[1].endswith(": hard.")
 
     def test_what_is_complete_leaves_nothing_out(self, summary):
-        assert summary.fair(FAMILY) == (FAMILY, ("easy", "medium", "hard"), ())
+        assert summary.comparable(FAMILY) == (FAMILY, ("easy", "medium", "hard"), ())
 
     def test_ranks_use_the_common_folds_only(self, summary, frame):
         ranking = summary.ranking
         assert ranking.n_common == (10, 10)
         first = frame.filter(pl.col("repetition") == 0, pl.col("query") == 50)
-        for i, task in enumerate(ranking.fair.tasks):
-            for j, method in enumerate(ranking.fair.methods):
+        for i, task in enumerate(ranking.tasks):
+            for j, method in enumerate(ranking.methods):
                 scores = first.filter(pl.col("task") == task, pl.col("method") == method)["ari"]
                 assert ranking.Z[i, j, 50] == pytest.approx(scores.mean(), abs=1e-6)
 
@@ -112,10 +112,10 @@ class TestFairness:
         two = {"COBRAS": PAPER["COBRAS"], "COBS": PAPER["COBS"]}
         apart = [("easy", "COBRAS"), ("hard", "COBS")]
         summary = read_summary(
-            fabricate(tmp_path / "x", two, tasks=("easy", "hard"), queries=3, without=apart)
+            write_results(tmp_path / "x", two, tasks=("easy", "hard"), queries=3, without=apart)
         )
         assert summary.ranking is None
-        assert summary.ratios("COBRAS", "COBS", 3) == {}
+        assert summary.run_time_ratios("COBRAS", "COBS", 3) == {}
 
 
 class TestComparisons:
@@ -133,13 +133,13 @@ class TestComparisons:
 
     def test_a_shared_disturbance_cancels(self, tmp_path):
         two = {"COBRAS": PAPER["COBRAS"], "COBRA-10": (lambda q: cobras(q) - 0.1, costing(1, 1))}
-        exact = read_summary(fabricate(tmp_path / "x", two, queries=5, noise=0))
+        exact = read_summary(write_results(tmp_path / "x", two, queries=5, noise=0))
         lead, per_task = exact.difference("COBRAS", "COBRA-10", [5])
         np.testing.assert_allclose(per_task, [0.1, 0.075, 0.05], atol=1e-6)
         assert lead.half_width == pytest.approx(0, abs=1e-6)
 
     def test_ratios_are_first_over_second_on_common_folds(self, summary, frame):
-        found = summary.ratios("COBRAS", "COBS", 60)
+        found = summary.run_time_ratios("COBRAS", "COBS", 60)
         assert list(found) == ["easy", "medium"]
         last = frame.filter(pl.col("query") == 60, pl.col("repetition") == 0, pl.col("task") == "easy")
         ours, theirs = (last.filter(pl.col("method") == m)["seconds"].median() for m in ("COBRAS", "COBS"))
@@ -148,12 +148,12 @@ class TestComparisons:
 
     def test_times_too_short_to_be_measured_give_no_ratio(self, tmp_path):
         two = {"COBRAS": PAPER["COBRAS"], "Instant": (cobras, costing(0, 0))}
-        summary = read_summary(fabricate(tmp_path / "x", two, queries=3))
-        assert summary.ratios("COBRAS", "Instant", 3) == {}
+        summary = read_summary(write_results(tmp_path / "x", two, queries=3))
+        assert summary.run_time_ratios("COBRAS", "Instant", 3) == {}
 
     def test_waits_count_given_answers_only(self, tmp_path):
         slow = {"COSC-NPU": (cobras, costing(1, 3))}
-        summary = read_summary(fabricate(tmp_path / "x", slow, queries=20, limit=31))
-        assert len(summary.waits("COSC-NPU")) == summary.runs["n_queries"].sum()
-        assert summary.waits("COSC-NPU", "easy").min() > 1
+        summary = read_summary(write_results(tmp_path / "x", slow, queries=20, limit=31))
+        assert len(summary.waiting_times("COSC-NPU")) == summary.runs["n_queries"].sum()
+        assert summary.waiting_times("COSC-NPU", "easy").min() > 1
         assert summary.runs["cut_off"].any()

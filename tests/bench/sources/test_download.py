@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 from cobras import InvalidDataError
+from cobras.bench.sources import catalogue as sources
 from cobras.bench.sources import download as sources_download
-from cobras.bench.sources import registry as sources
-from cobras.bench.sources.content import read_table, read_texts, table_checksum, texts_checksum, write_table
+from cobras.bench.sources.catalogue import TABLES, TEXTS
 from cobras.bench.sources.download import download
-from cobras.bench.sources.registry import TABLES, TEXTS
+from cobras.bench.sources.prepare import read_table, read_texts, table_checksum, texts_checksum, write_table
 from cobras.bench.tasks import describe_tasks, load_task
 from cobras.data.tables.files import DataNotFoundError
-from tests.bench.files import REAL, as_arff, made_table, made_texts
+from tests.bench.made_files import REAL, arff_file, random_table, random_texts
 
 pytestmark = pytest.mark.usefixtures("places")
 
@@ -65,7 +65,7 @@ def server(monkeypatch):
 
 def serve_table(server, name, X, target):
     number = TABLES[name].openml
-    arff, names, types = as_arff(name, X, target)
+    arff, names, types = arff_file(name, X, target)
     description = {
         **{"id": str(number), "name": name, "version": "1", "format": "ARFF", "status": "active"},
         **{
@@ -101,7 +101,7 @@ def recorded_table(name, monkeypatch):
     """The real table; or a made one, of which the checksum is put on record."""
     if REAL is not None:
         return read_table(REAL / f"{name}.csv")
-    _, X, target = made_table(name)
+    _, X, target = random_table(name)
     recorded = replace(TABLES[name], checksum=table_checksum(X, target, TABLES[name].step))
     monkeypatch.setitem(sources.TABLES, name, recorded)
     return X, target
@@ -217,9 +217,9 @@ def archive(documents):
 def test_the_newsgroups_come_together_from_one_archive(server, monkeypatch, places):
     for name, recorded in TEXTS.items():
         if REAL is None:
-            monkeypatch.setitem(TEXTS, name, replace(recorded, checksum=texts_checksum(made_texts(name))))
+            monkeypatch.setitem(TEXTS, name, replace(recorded, checksum=texts_checksum(random_texts(name))))
     documents = {
-        name: made_texts(name) if REAL is None else read_texts(REAL / f"{name}.jsonl.gz") for name in TEXTS
+        name: random_texts(name) if REAL is None else read_texts(REAL / f"{name}.jsonl.gz") for name in TEXTS
     }
     content = archive([*documents["newsgroups-sim"], *documents["newsgroups-diff"]])
     server.shelves["/archive"] = content
@@ -237,7 +237,7 @@ def test_the_newsgroups_come_together_from_one_archive(server, monkeypatch, plac
 
 
 def test_other_documents_are_refused(server, monkeypatch, places):
-    documents = [document for name in TEXTS for document in made_texts(name)]
+    documents = [document for name in TEXTS for document in random_texts(name)]
     content = archive(documents)
     server.shelves["/archive"] = content
     from sklearn.datasets import _twenty_newsgroups as home

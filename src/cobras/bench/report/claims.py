@@ -1,18 +1,17 @@
-"""What the COBRAS paper (IJCAI 2018) claims, and whether the results of an experiment bear it out.
+"""What the COBRAS paper (IJCAI 2018) claims, and whether the results of an experiment support it.
 
-Each claim is a function that measures its parts, from which `judge` makes the verdict. A part is true or false only
-when the whole 95 % interval lies on one side of its bound, and otherwise unclear. The paper gives no bounds for
-words such as "slightly"; those chosen here are the constants below, and each rule names them.
+Each claim is a function that measures its parts. A part is true or false only when the whole 95 % interval lies
+on one side of its bound, and otherwise unclear; `Check.verdict` follows from the parts alone. The paper gives no
+bounds for words such as "slightly"; those chosen here are the constants below, and each rule names them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cobras.bench.measures import Mean, around, median_interval
-from cobras.bench.report.numbers import duration, percent, plus_minus, short
+from cobras.bench.measures import Mean, bootstrap_interval, median_interval
+from cobras.bench.report.pages import Check, Part, duration, percent, plus_minus, short
 from cobras.bench.report.summary import METHODS, Ranking, Summary
-from cobras.bench.report.verdicts import Check, Part, above, below, interval
 from cobras.core.types import FloatArray
 
 COBRA_SIZES = (10, 25, 50)
@@ -20,7 +19,7 @@ SLIGHTLY = 0.05  # ARI
 FIRST = 5  # before so many queries COBRAS has no clustering of its own yet
 FEW, MANY = 10, 50  # "very few queries" end, and later ones begin, here
 TIMED_AT = 100  # queries
-INTERACTIVE = 1.0  # seconds that a person waits without losing the thread
+INTERACTIVE = 1.0  # seconds that a person can wait without losing the train of thought
 
 
 def check_claims(summary: Summary) -> list[Check]:
@@ -41,20 +40,22 @@ def query_efficient(summary: Summary) -> Check:
     claim = "COBRAS is the most query-efficient: the best aligned rank over most of the range of queries."
     rule = "Its aligned rank is the best of the paper's methods at more than half of the numbers of queries."
     ranking = summary.ranking
-    ranked = [m for m in METHODS if ranking is not None and m in ranking.fair.methods]
+    ranked = [m for m in METHODS if ranking is not None and m in ranking.methods]
     if ranking is None or "COBRAS" not in ranked or all(m.startswith("COBRA") for m in ranked):
         return Check(claim, rule, (), "COBRAS and a method other than COBRA did not both run.")
-    places = [ranking.fair.methods.index(m) for m in ranked]
+    places = [ranking.methods.index(m) for m in ranked]
     own = ranked.index("COBRAS")
     ranks = ranking.ranks[places, 1:]
-    share = float(_best(ranks, own).mean())
-    low, high = np.clip(around(share, _best(ranking.draws[:, places, 1:], own).mean(axis=-1)), 0, 1).tolist()
+    share = float(_has_best_rank(ranks, own).mean())
+    low, high = np.clip(
+        bootstrap_interval(share, _has_best_rank(ranking.draws[:, places, 1:], own).mean(axis=-1)), 0, 1
+    ).tolist()
     averages = ranks.mean(axis=1)
     rival = min((i for i in range(len(ranked)) if i != own), key=lambda i: averages[i])
     absent = [m for m in METHODS if m not in ranked]
     text = (
         f"COBRAS has the best rank at {percent(share)} ({percent(low)} to {percent(high)}) of the numbers of "
-        f"queries among {len(ranked)} methods on {len(ranking.fair.tasks)} tasks; on average its rank is "
+        f"queries among {len(ranked)} methods on {len(ranking.tasks)} tasks; on average its rank is "
         f"{averages[own]:.1f}, that of {ranked[rival]} {averages[rival]:.1f}"
         + (f". Not in the comparison: {', '.join(absent)}" if absent else "")
     )
@@ -64,6 +65,7 @@ def query_efficient(summary: Summary) -> Check:
 def near_its_size(summary: Summary, n: int) -> Check:
     """COBRA-n beats COBRAS slightly near n queries, and COBRAS is better elsewhere."""
     cobra = f"COBRA-{n}"
+    # "Near": within a quarter of n. "Elsewhere": below half and from twice n on; what lies between does not count.
     near, early = range(-(-3 * n // 4), 5 * n // 4 + 1), range(FIRST, n // 2)
     late = range(2 * n, summary.n_queries + 1)
     claim = f"{cobra} beats COBRAS slightly near {n} queries; elsewhere COBRAS is better."
@@ -72,15 +74,17 @@ def near_its_size(summary: Summary, n: int) -> Check:
         f"than {SLIGHTLY}; {f'from {FIRST} to {n // 2 - 1} and ' if early else ''}from {2 * n} queries on it "
         "is lower."
     )
-    if missing := _absent(summary, "COBRAS", cobra) or _budget_below(summary, 2 * n):
+    if missing := _missing_methods(summary, "COBRAS", cobra) or _too_small_budget(summary, 2 * n):
         return Check(claim, rule, (), missing)
     parts = []
     for queries in filter(len, (early, near, late)):
         lead, per_task = summary.difference(cobra, "COBRAS", queries)
-        text = f"{cobra} minus COBRAS from {queries[0]} to {queries[-1]} queries: {_lead(lead, per_task)}"
-        parts.append(Part(text, above(interval(lead), 0) if queries is near else below(interval(lead), 0)))
+        text = (
+            f"{cobra} minus COBRAS from {queries[0]} to {queries[-1]} queries: {_lead_text(lead, per_task)}"
+        )
+        parts.append(Part(text, above(lead.interval, 0) if queries is near else below(lead.interval, 0)))
         if queries is near:
-            parts.append(Part(f"which is less than {SLIGHTLY}", below(interval(lead), SLIGHTLY)))
+            parts.append(Part(f"which is less than {SLIGHTLY}", below(lead.interval, SLIGHTLY)))
     return Check(claim, rule, tuple(parts))
 
 
@@ -92,12 +96,12 @@ def npu_first(summary: Summary) -> Check:
         f"than its own from {MANY} queries on."
     )
     ranking = summary.ranking
-    methods = [m for m in METHODS if m.endswith("-NPU") and ranking is not None and m in ranking.fair.methods]
+    methods = [m for m in METHODS if m.endswith("-NPU") and ranking is not None and m in ranking.methods]
     if ranking is None or not methods:
         return Check(claim, rule, (), "No NPU method is in the ranking.")
-    if missing := _budget_below(summary, MANY):
+    if missing := _too_small_budget(summary, MANY):
         return Check(claim, rule, (), missing)
-    return Check(claim, rule, tuple(part for m in methods for part in _early_and_late(ranking, m)))
+    return Check(claim, rule, tuple(part for m in methods for part in _early_and_late_ranks(ranking, m)))
 
 
 def fastest(summary: Summary) -> Check:
@@ -109,11 +113,11 @@ def fastest(summary: Summary) -> Check:
         "that of COBRAS / each other method is below 1."
     )
     rivals = [m for m in METHODS if m != "COBRAS" and m in summary.methods]
-    if missing := _absent(summary, "COBRAS"):
+    if missing := _missing_methods(summary, "COBRAS"):
         return Check(claim, rule, (), missing)
     parts = []
     for rival in rivals:
-        values = np.array(list(summary.ratios("COBRAS", rival, at).values()))
+        values = np.array(list(summary.run_time_ratios("COBRAS", rival, at).values()))
         if not len(values):
             continue
         side = above if rival.startswith("COBRA-") else below
@@ -134,7 +138,7 @@ def cobs_before_the_first_query(summary: Summary) -> Check:
         f"In the median task more than half of the time until {at} queries passes before the first one, and "
         f"95 % of the answers take less than {INTERACTIVE:g} s."
     )
-    if missing := _absent(summary, "COBS"):
+    if missing := _missing_methods(summary, "COBS"):
         return Check(claim, rule, (), missing)
     rows = [summary.rows("COBS", task.name) for task in summary.tasks]
     times = [np.median(summary.seconds[found][:, [0, at]], axis=0) for found in rows if len(found)]
@@ -146,22 +150,22 @@ def cobs_before_the_first_query(summary: Summary) -> Check:
         f"in the median task {percent(float(np.median(shares)))} ({percent(low)} to {percent(high)}) of the "
         f"time passes before the first query, range {percent(shares.min())} to {percent(shares.max())}"
     )
-    return Check(claim, rule, (Part(text, above((low, high), 0.5)), _waits(summary, "COBS")))
+    return Check(claim, rule, (Part(text, above((low, high), 0.5)), _waiting_part(summary, "COBS")))
 
 
 def interactive(summary: Summary) -> Check:
     """COBRAS is fast enough for a person who waits for the next question."""
     claim = "COBRAS is fast enough for interactive use."
     rule = f"On every task 95 % of the answers take less than {INTERACTIVE:g} s."
-    if missing := _absent(summary, "COBRAS"):
+    if missing := _missing_methods(summary, "COBRAS"):
         return Check(claim, rule, (), missing)
-    waits = {task.name: summary.waits("COBRAS", task.name) for task in summary.tasks}
+    waits = {task.name: summary.waiting_times("COBRAS", task.name) for task in summary.tasks}
     slow = {task: float(np.percentile(found, 95)) for task, found in waits.items() if len(found)}
     if not slow:
         return Check(claim, rule, (), "COBRAS asked nothing.")
     worst = max(slow, key=lambda task: slow[task])
     text = f"on the slowest task, {worst}, 95 % take less than {duration(slow[worst])}"
-    return Check(claim, rule, (_waits(summary, "COBRAS"), Part(text, slow[worst] < INTERACTIVE)))
+    return Check(claim, rule, (_waiting_part(summary, "COBRAS"), Part(text, slow[worst] < INTERACTIVE)))
 
 
 def anytime(summary: Summary) -> Check:
@@ -169,34 +173,34 @@ def anytime(summary: Summary) -> Check:
     last = 250
     claim = f"COBRAS goes on improving where COBRA has stopped: at {last} queries it is above every COBRA variant."
     rule = f"Its mean ARI at {last} queries is higher than that of each COBRA variant."
-    if missing := _absent(summary, "COBRAS") or _budget_below(summary, last):
+    if missing := _missing_methods(summary, "COBRAS") or _too_small_budget(summary, last):
         return Check(claim, rule, (), missing)
-    variants = [m for m in METHODS if m.startswith("COBRA-") and summary.shared(("COBRAS", m))]
+    variants = [m for m in METHODS if m.startswith("COBRA-") and summary.shared_tasks(("COBRAS", m))]
     parts = []
     for cobra in variants:
         lead, per_task = summary.difference("COBRAS", cobra, [last])
-        parts.append(Part(f"COBRAS minus {cobra}: {_lead(lead, per_task)}", above(interval(lead), 0)))
+        parts.append(Part(f"COBRAS minus {cobra}: {_lead_text(lead, per_task)}", above(lead.interval, 0)))
     return Check(claim, rule, tuple(parts), "" if parts else "No COBRA variant ran.")
 
 
-def _early_and_late(ranking: Ranking, method: str) -> list[Part]:
-    own = ranking.fair.methods.index(method)
-    middle = (len(ranking.fair.methods) * len(ranking.fair.tasks) + 1) / 2
+def _early_and_late_ranks(ranking: Ranking, method: str) -> list[Part]:
+    own = ranking.methods.index(method)
+    middle = (len(ranking.methods) * len(ranking.tasks) + 1) / 2
     early, late = (ranking.ranks[own, part].mean() for part in (slice(1, FEW + 1), slice(MANY, None)))
     drawn_early = ranking.draws[:, own, 1 : FEW + 1].mean(axis=1)
     drawn_late = ranking.draws[:, own, MANY:].mean(axis=1)
-    low, high = map(float, around(early, drawn_early))
+    low, high = map(float, bootstrap_interval(early, drawn_early))
     text = f"rank of {method} at 1 to {FEW} queries: {early:.1f} ({low:.1f} to {high:.1f})"
     first = Part(f"{text}, average of all methods: {middle:.1f}", below((low, high), middle))
-    low, high = map(float, around(late - early, drawn_late - drawn_early))
+    low, high = map(float, bootstrap_interval(late - early, drawn_late - drawn_early))
     text = (
         f"its rank from {MANY} queries on: {late:.1f}, worse by {late - early:.1f} ({low:.1f} to {high:.1f})"
     )
     return [first, Part(text, above((low, high), 0))]
 
 
-def _waits(summary: Summary, method: str) -> Part:
-    waits = summary.waits(method)
+def _waiting_part(summary: Summary, method: str) -> Part:
+    waits = summary.waiting_times(method)
     if not len(waits):
         return Part(f"{method} was given no answer", None)
     half, most, longest = np.percentile(waits, [50, 95, 100])
@@ -207,23 +211,42 @@ def _waits(summary: Summary, method: str) -> Part:
     return Part(text, bool(most < INTERACTIVE))
 
 
-def _best(ranks: FloatArray, own: int) -> FloatArray:
+def _has_best_rank(ranks: FloatArray, own: int) -> FloatArray:
     """Where a method has the lowest rank of all (methods on the last but one axis), as 0 and 1."""
     return np.asarray(ranks[..., own, :] <= ranks.min(axis=-2), np.float64)
 
 
-def _absent(summary: Summary, *methods: str) -> str:
+def _missing_methods(summary: Summary, *methods: str) -> str:
     absent = [m for m in methods if not any(len(summary.rows(m, task.name)) for task in summary.tasks)]
     if absent:
         return f"{' and '.join(absent)} did not run."
-    if len(methods) > 1 and not summary.shared(methods):
+    if len(methods) > 1 and not summary.shared_tasks(methods):
         return f"{' and '.join(methods)} have no task and fold in common."
     return ""
 
 
-def _budget_below(summary: Summary, n: int) -> str:
+def _too_small_budget(summary: Summary, n: int) -> str:
     return f"The budget of {summary.n_queries} queries is less than {n}." if summary.n_queries < n else ""
 
 
-def _lead(lead: Mean, per_task: FloatArray) -> str:
+def _lead_text(lead: Mean, per_task: FloatArray) -> str:
     return f"{plus_minus(lead)} (ahead on {int((per_task > 0).sum())} of {len(per_task)} tasks)"
+
+
+def above(interval: tuple[float, float], bound: float) -> bool | None:
+    """Whether a value with this interval lies above a bound; None if the bound is inside the interval.
+
+    Examples
+    --------
+    >>> above((0.1, 0.3), 0), above((-0.3, -0.1), 0), above((-0.1, 0.3), 0)
+    (True, False, None)
+    """
+    low, high = interval
+    if low > bound:
+        return True
+    return False if high < bound else None
+
+
+def below(interval: tuple[float, float], bound: float) -> bool | None:
+    """Whether a value with this interval lies below a bound; None if the bound is inside the interval."""
+    return above((-interval[1], -interval[0]), -bound)

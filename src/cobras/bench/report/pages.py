@@ -1,20 +1,28 @@
-"""A report as a list of blocks, written as one HTML page that needs no other file, and as Markdown."""
+"""A report as a list of blocks, written as one HTML page that needs no other file, and as Markdown.
+
+Also how numbers are written in both.
+"""
 
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib.resources import files
 from string import Template
 from typing import TypeAlias
 
-from cobras.bench.report.style import INK, LINE, PAPER
-from cobras.bench.report.verdicts import Check
+import numpy as np
 
-COLOURS = {INK: "ink", LINE: "line", PAPER: "paper"}  # of a figure, and what the page calls them
-MARKS = {True: "✓", False: "✗", None: "?"}  # a part of a claim is true, false, or unclear
+from cobras.bench.measures import Mean
+
+INK, LINE, PAPER = "#1b1b1b", "#d8d8d8", "#ffffff"
+# The colours of a figure, and the variables of the page that take their place in dark mode.
+COLOURS = {INK: "ink", LINE: "line", PAPER: "paper"}
+MARKS = {True: ("✓", "true"), False: ("✗", "false"), None: ("?", "unclear")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose first column names its rows; `strong` are the cells (row, column) that stand out."""
+    """A table whose first column names its rows; `strong` are the cells (row, column) printed in bold."""
 
     title: str
     header: tuple[str, ...]
@@ -53,16 +61,59 @@ class Table:
     folded: bool = False
 
 
+class Verdict(StrEnum):
+    """Whether a claim is supported by the results."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    UNCLEAR = "unclear"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A measured statement; `true` is None when the error is too large to tell."""
+
+    text: str
+    true: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A claim, the rule by which it is checked, and what was measured or why nothing was.
+
+    Examples
+    --------
+    >>> Check("Grass is green.", "Its hue is 120.", (Part("the hue is 118 ± 5", None),)).verdict.value
+    'unclear'
+    """
+
+    claim: str
+    rule: str
+    parts: tuple[Part, ...]
+    missing: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """A claim holds if all parts are true, and does not hold if one is false."""
+        found = [part.true for part in self.parts]
+        if not found:
+            return Verdict.NOT_MEASURED
+        if False in found:
+            return Verdict.FAILS
+        return Verdict.UNCLEAR if None in found else Verdict.HOLDS
+
+
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The check-list."""
+    """The list of all checks."""
 
     checks: tuple[Check, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Text of which every character counts, shown on request."""
+    """Text in which every character matters, hidden until it is clicked."""
 
     title: str
     text: str
@@ -71,25 +122,27 @@ class Code:
 Block: TypeAlias = Heading | Text | Picture | Table | Claims | Code
 
 
-def write_html(title: str, blocks: Sequence[Block]) -> str:
-    """One page with all figures inside; whatever comes from the results is escaped."""
-    template = Template((files("cobras.bench") / "report.html").read_text(encoding="utf-8"))
+def html_page(title: str, blocks: Sequence[Block]) -> str:
+    """One page with all figures inside; everything that comes from the results is escaped."""
+    # By f-strings: six kinds of block take 50 lines here, and every text goes through _escape_html (a test feeds
+    # hostile names). A template engine would be one more dependency; xml.etree takes 1.6 times the lines.
+    template = Template((files("cobras.bench.report") / "report.html").read_text(encoding="utf-8"))
     body = "\n".join(_html(block) for block in blocks)
     contents = "".join(
-        f'<a href="#{_anchor(block.text)}">{_safe(block.text)}</a>'
+        f'<a href="#{_anchor(block.text)}">{_escape_html(block.text)}</a>'
         for block in blocks
         if isinstance(block, Heading)
     )
-    return template.substitute(title=_safe(title), contents=contents, body=body)
+    return template.substitute(title=_escape_html(title), contents=contents, body=body)
 
 
-def write_markdown(title: str, blocks: Sequence[Block]) -> str:
+def markdown_page(title: str, blocks: Sequence[Block]) -> str:
     """The same in Markdown, with the figures as files beside it."""
-    return "\n\n".join([f"# {_plain(title)}", *(_markdown(block) for block in blocks)]) + "\n"
+    return "\n\n".join([f"# {_escape_markdown(title)}", *(_markdown(block) for block in blocks)]) + "\n"
 
 
-def inline(svg: str, name: str) -> str:
-    """An SVG file as part of a page: ids of its own, and colours that follow the page into dark mode."""
+def inline_svg(svg: str, name: str) -> str:
+    """The text of an SVG file as part of a page, with ids of its own and colours that change in dark mode."""
 
     def adapt(tag: re.Match[str]) -> str:
         text = re.sub(r'\bid="', f'id="{name}-', tag[0])
@@ -99,66 +152,71 @@ def inline(svg: str, name: str) -> str:
         return re.sub(r' (width|height)="[^"]*"', "", text) if text.startswith("<svg") else text
 
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    # Inside tags only: names of methods and tasks, which may look like a colour or an id, stay as they are.
     return re.sub(r"<[^>]*>", adapt, svg)
 
 
 def _html(block: Block) -> str:
     match block:
         case Heading(text):
-            return f'<h2 id="{_anchor(text)}">{_safe(text)}</h2>'
+            return f'<h2 id="{_anchor(text)}">{_escape_html(text)}</h2>'
         case Text(text):
-            return f"<p>{_safe(text)}</p>"
+            return f"<p>{_escape_html(text)}</p>"
         case Picture(name, title, caption, svg):
-            drawing = f'<div class="wide" role="img" aria-label="{_safe(title)}">{inline(svg, name)}</div>'
-            words = f"<b>{_safe(title)}.</b> {_safe(caption)}"
-            return f"<figure>{drawing}<figcaption>{words}</figcaption></figure>"
+            label = _escape_html(title)
+            drawing = f'<div class="wide" role="img" aria-label="{label}">{inline_svg(svg, name)}</div>'
+            return (
+                f"<figure>{drawing}<figcaption><b>{label}.</b> {_escape_html(caption)}</figcaption></figure>"
+            )
         case Table():
             return _html_table(block)
         case Claims(checks):
             return "".join(_html_check(number, check) for number, check in enumerate(checks, 1))
         case Code(title, text):
-            return f"<details><summary>{_safe(title)}</summary><pre>{_safe(text)}</pre></details>"
+            return (
+                f"<details><summary>{_escape_html(title)}</summary><pre>{_escape_html(text)}</pre></details>"
+            )
 
 
 def _html_table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{_safe(cell)}</th>' for cell in table.header)
+    head = "".join(f'<th scope="col">{_escape_html(cell)}</th>' for cell in table.header)
     rows = []
     for i, (name, *cells) in enumerate(table.rows):
-        marked = (
-            f"<td>{f'<b>{_safe(cell)}</b>' if (i, j) in table.strong else _safe(cell)}</td>"
+        values = (
+            f"<td>{f'<b>{_escape_html(cell)}</b>' if (i, j) in table.strong else _escape_html(cell)}</td>"
             for j, cell in enumerate(cells, 1)
         )
-        rows.append(f'<tr><th scope="row">{_safe(name)}</th>{"".join(marked)}</tr>')
+        rows.append(f'<tr><th scope="row">{_escape_html(name)}</th>{"".join(values)}</tr>')
     body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    caption = f"<p class=note>{_safe(table.caption)}</p>" if table.caption else ""
+    caption = f"<p class=note>{_escape_html(table.caption)}</p>" if table.caption else ""
     inside = f"{caption}<div class=wide>{body}</div>"
     if table.folded:
-        return f"<details><summary>{_safe(table.title)}</summary>{inside}</details>"
-    return f"<h3>{_safe(table.title)}</h3>{inside}"
+        return f"<details><summary>{_escape_html(table.title)}</summary>{inside}</details>"
+    return f"<h3>{_escape_html(table.title)}</h3>{inside}"
 
 
 def _html_check(number: int, check: Check) -> str:
-    verdict = check.verdict
     parts = "".join(
-        f'<li><span aria-label="{_said(part.true)}">{MARKS[part.true]}</span>{_safe(part.text)}</li>'
+        f'<li><span aria-label="{MARKS[part.true][1]}">{MARKS[part.true][0]}</span>{_escape_html(part.text)}</li>'
         for part in check.parts
     )
     return (
-        f'<section class="check {verdict.name.lower()}"><p><b>{number}. {_safe(check.claim)}</b> '
-        f"<span class=verdict>{_safe(verdict)}</span></p>"
-        f"<ul>{parts or f'<li>{_safe(check.missing)}</li>'}</ul>"
-        f"<p class=note>Rule: {_safe(check.rule)}</p></section>"
+        f'<section class="check {check.verdict.name.lower()}"><p><b>{number}. {_escape_html(check.claim)}</b> '
+        f"<span class=verdict>{_escape_html(check.verdict)}</span></p>"
+        f"<ul>{parts or f'<li>{_escape_html(check.missing)}</li>'}</ul>"
+        f"<p class=note>Rule: {_escape_html(check.rule)}</p></section>"
     )
 
 
 def _markdown(block: Block) -> str:
     match block:
         case Heading(text):
-            return f"## {_plain(text)}"
+            return f"## {_escape_markdown(text)}"
         case Text(text):
-            return _plain(text)
+            return _escape_markdown(text)
         case Picture(name, title, caption):
-            return f"![{_plain(title)}](figures/{name}.svg)\n\n**{_plain(title)}.** {_plain(caption)}"
+            label = _escape_markdown(title)
+            return f"![{label}](figures/{name}.svg)\n\n**{label}.** {_escape_markdown(caption)}"
         case Table():
             return _markdown_table(block)
         case Claims(checks):
@@ -167,35 +225,37 @@ def _markdown(block: Block) -> str:
                 [header, *(_markdown_check(number, check) for number, check in enumerate(checks, 1))]
             )
         case Code(title, text):
+            # A fence must be longer than any run of backticks inside.
             fence = "`" * (max(map(len, re.findall("`+", text)), default=2) + 1)
-            return f"{_plain(title)}:\n\n{fence}\n{text}\n{fence}"
+            return f"{_escape_markdown(title)}:\n\n{fence}\n{text}\n{fence}"
 
 
 def _markdown_table(table: Table) -> str:
-    lines = [f"### {_plain(table.title)}", ""]
-    lines += [_plain(table.caption), ""] if table.caption else []
-    lines += [f"| {' | '.join(map(_plain, table.header))} |", f"|---|{'---:|' * (len(table.header) - 1)}"]
+    lines = [f"### {_escape_markdown(table.title)}", ""]
+    lines += [_escape_markdown(table.caption), ""] if table.caption else []
+    lines += [
+        f"| {' | '.join(map(_escape_markdown, table.header))} |",
+        f"|---|{'---:|' * (len(table.header) - 1)}",
+    ]
     for i, row in enumerate(table.rows):
-        cells = [
-            f"**{_plain(cell)}**" if (i, j) in table.strong else _plain(cell) for j, cell in enumerate(row)
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        cells = map(_escape_markdown, row)
+        strong = (f"**{cell}**" if (i, j) in table.strong else cell for j, cell in enumerate(cells))
+        lines.append(f"| {' | '.join(strong)} |")
     return "\n".join(lines)
 
 
 def _markdown_check(number: int, check: Check) -> str:
-    parts = "<br>".join(f"{MARKS[part.true]} {_plain(part.text)}" for part in check.parts)
-    claim = f"{_plain(check.claim)}<br>*Rule: {_plain(check.rule)}*"
-    return f"| {number} | {claim} | {parts or _plain(check.missing)} | **{check.verdict}** |"
+    parts = "<br>".join(f"{MARKS[part.true][0]} {_escape_markdown(part.text)}" for part in check.parts)
+    claim = f"{_escape_markdown(check.claim)}<br>*Rule: {_escape_markdown(check.rule)}*"
+    return f"| {number} | {claim} | {parts or _escape_markdown(check.missing)} | **{check.verdict}** |"
 
 
-def _safe(text: str) -> str:
-    """Text that HTML takes as it stands, with numbers kept beside their units."""
+def _escape_html(text: str) -> str:
+    """Text for HTML, with hard spaces between numbers and their units."""
     return html.escape(re.sub(r"(?<=\d) (?=(%|ms|s|min|h)\b|%)", "\u00a0", text))
 
 
-def _plain(text: str) -> str:
-    """Text that Markdown takes as it stands."""
+def _escape_markdown(text: str) -> str:
     text = re.sub(r"([\\`*_\[\]|#])", r"\\\1", text)
     return html.escape(text, quote=False).replace("\n", " ")
 
@@ -204,5 +264,67 @@ def _anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _said(true: bool | None) -> str:
-    return {True: "true", False: "false", None: "unclear"}[true]
+def short(value: float) -> str:
+    """A number with two significant digits, without an exponent.
+
+    Examples
+    --------
+    >>> short(0.00421), short(3.14159), short(9.99), short(4210.7)
+    ('0.0042', '3.1', '10', '4211')
+    """
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return np.format_float_positional(float(f"{value:.2g}"), trim="-")
+
+
+def duration(seconds: float) -> str:
+    """A time with its unit; minutes from 2 minutes on, hours from 2 hours on.
+
+    Examples
+    --------
+    >>> duration(0.00042), duration(0.0421), duration(3.14), duration(4210.0), duration(36000.0)
+    ('0.42 ms', '42 ms', '3.1 s', '70 min', '10 h')
+    """
+    for unit, least, size in (("h", 7200, 3600), ("min", 120, 60), ("s", 1, 1)):
+        if seconds >= least:
+            return f"{short(seconds / size)} {unit}"
+    return f"{short(1000 * seconds)} ms"
+
+
+def plus_minus(mean: Mean) -> str:
+    """A mean with half of its 95 % interval.
+
+    Examples
+    --------
+    >>> plus_minus(Mean(np.array(0.5), np.array(0.0001), np.array(20.0)))
+    '0.500 ± 0.021'
+    """
+    error = float(mean.half_width)
+    return f"{float(mean.value):.3f}" + ("" if math.isnan(error) else f" ± {error:.3f}")
+
+
+def percent(share: float) -> str:
+    """A share in percent; 0 % and 100 % mean exactly that.
+
+    Examples
+    --------
+    >>> percent(0.0), percent(0.001), percent(0.5), percent(0.9999), percent(1.0)
+    ('0 %', '< 1 %', '50 %', '> 99 %', '100 %')
+    """
+    if 0 < share < 0.01:
+        return "< 1 %"
+    if 0.99 < share < 1:
+        return "> 99 %"
+    return f"{share:.0%}".replace("%", " %")
+
+
+def span(numbers: Sequence[int]) -> str:
+    """The range of some whole numbers.
+
+    Examples
+    --------
+    >>> span([10, 10]), span([4, 10])
+    ('10', '4 to 10')
+    """
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"

@@ -1,7 +1,7 @@
 """The results of an experiment as arrays, and the comparisons drawn from them.
 
 Comparisons are fair: ranks, differences and run-time ratios use only folds that all compared methods have run. What
-a comparison leaves out is kept with it as a sentence, so that a report can say so.
+a comparison leaves out is kept with it as a sentence for the report.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from cobras.bench.measures import (
     Mean,
     aligned_ranks,
     area_under_curve,
-    around,
+    bootstrap_interval,
+    bootstrap_means,
     latencies,
-    over_folds,
-    over_tasks,
-    resampled,
+    mean_over_folds,
+    mean_over_tasks,
 )
 from cobras.bench.results import KEY, read_about, read_results, read_runs
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
 
-METHODS = ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50", "COBS", "MPCKMeans-NPU", "COSC-NPU")  # the paper's
-N_DRAWS = 400
+# The methods of the paper, in its order.
+METHODS = ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50", "COBS", "MPCKMeans-NPU", "COSC-NPU")
+N_DRAWS = 400  # of the bootstrap
 
 
 class TaskSize(NamedTuple):
@@ -42,7 +43,7 @@ class TaskSize(NamedTuple):
     n_classes: int
 
 
-class Fair(NamedTuple):
+class Comparable(NamedTuple):
     """Methods and tasks that can be compared, and what had to be left out, one sentence each."""
 
     methods: tuple[str, ...]
@@ -56,8 +57,8 @@ class Ranking:
 
     Attributes
     ----------
-    fair : Fair
-        Which methods and tasks take part.
+    methods, tasks, left_out : tuple of str
+        Which methods and tasks take part, and what is left out; see `Comparable`.
     n_common : tuple of int
         The number of common folds of each task.
     Z : array of shape (n_tasks, n_methods, n_queries + 1)
@@ -67,7 +68,9 @@ class Ranking:
         The ranks with the folds drawn anew.
     """
 
-    fair: Fair
+    methods: tuple[str, ...]
+    tasks: tuple[str, ...]
+    left_out: tuple[str, ...]
     n_common: tuple[int, ...]
     Z: FloatArray
     ranks: FloatArray
@@ -77,8 +80,9 @@ class Ranking:
     def interval(self) -> FloatArray:
         """The 95 % interval of each rank; shape (2, n_methods, n_queries + 1)."""
         n, k = self.Z.shape[:2]
-        best = (n + 1) / 2  # the ranks 1 to n on the n tasks
-        return np.asarray(np.clip(around(self.ranks, self.draws), best, n * k + 1 - best))
+        # The best average a method can have: the ranks 1 to n on the n tasks.
+        best = (n + 1) / 2
+        return np.asarray(np.clip(bootstrap_interval(self.ranks, self.draws), best, n * k + 1 - best))
 
 
 @dataclass(frozen=True)
@@ -119,29 +123,31 @@ class Summary:
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str], dict[tuple[int, int], int]]:
-        """Where the run of a task, a method and a (repetition, fold) is."""
+        """By task and method, then by (repetition, fold): the row of `runs`."""
         found: dict[tuple[str, str], dict[tuple[int, int], int]] = {}
         for row, (task, method, repetition, fold) in enumerate(self.runs.select(KEY).iter_rows()):
             found.setdefault((task, method), {})[repetition, fold] = row
         return found
 
     def rows(self, method: str, task: str) -> IndexArray:
-        """The runs of a method on a task; none if there are none."""
+        """The row numbers of the runs of a method on a task."""
         return np.array(list(self._rows.get((task, method), {}).values()), np.int64)
 
-    def common(self, methods: Sequence[str], task: str) -> tuple[IndexArray, IndexArray]:
-        """The folds of a task that all methods have run: their runs, of shape (m, n_methods), and repetitions."""
+    def common_folds(self, methods: Sequence[str], task: str) -> tuple[IndexArray, IndexArray]:
+        """The m folds of a task that all methods have run: row numbers of shape (m, n_methods), and repetitions."""
         runs = [self._rows.get((task, method), {}) for method in methods]
         keys = sorted(set(runs[0]).intersection(*runs))
         rows = np.array([[run[key] for run in runs] for key in keys], np.int64)
         return rows.reshape(-1, len(methods)), np.array([repetition for repetition, _ in keys], np.int64)
 
-    def shared(self, methods: Sequence[str]) -> tuple[str, ...]:
+    def shared_tasks(self, methods: Sequence[str]) -> tuple[str, ...]:
         """Tasks on which all methods have run a common fold."""
-        return tuple(task.name for task in self.tasks if methods and len(self.common(methods, task.name)[0]))
+        return tuple(
+            task.name for task in self.tasks if methods and len(self.common_folds(methods, task.name)[0])
+        )
 
-    def fair(self, methods: Sequence[str]) -> Fair:
-        """What of these methods can be compared: those with at least half of the tasks, on tasks they share."""
+    def comparable(self, methods: Sequence[str]) -> Comparable:
+        """Which of these methods can be compared: those with at least half of the tasks, on tasks they share."""
         tasks = [task.name for task in self.tasks]
         counts = {method: sum(len(self.rows(method, task)) > 0 for task in tasks) for method in methods}
         kept = [method for method in methods if 2 * counts[method] >= len(tasks) and counts[method]]
@@ -150,11 +156,11 @@ class Summary:
             for method in methods
             if method not in kept
         ]
-        shared = self.shared(kept)
+        shared = self.shared_tasks(kept)
         if kept and len(shared) < len(tasks):
             missing = ", ".join(task for task in tasks if task not in shared)
             out.append(f"Left out, because not all methods ran there on a common fold: {missing}.")
-        return Fair(tuple(kept), shared, tuple(out))
+        return Comparable(tuple(kept), shared, tuple(out))
 
     def curve(self, method: str, task: str) -> Mean:
         """Mean ARI on a task per number of queries, over all folds the method has run."""
@@ -163,7 +169,7 @@ class Summary:
 
     def mean_curve(self, method: str, tasks: Sequence[str]) -> Mean:
         """Mean ARI over tasks per number of queries, over all folds the method has run."""
-        return over_tasks([self.curve(method, task) for task in tasks])
+        return mean_over_tasks([self.curve(method, task) for task in tasks])
 
     def area(self, method: str, task: str) -> Mean:
         """The normalised area under the ARI curve on a task."""
@@ -176,26 +182,26 @@ class Summary:
         Taken fold by fold; only folds that both methods have run count.
         """
         found = []
-        for task in self.shared((a, b)):
-            rows, repetition = self.common((a, b), task)
+        for task in self.shared_tasks((a, b)):
+            rows, repetition = self.common_folds((a, b), task)
             scores = self.ari[rows][..., list(queries)].mean(axis=2, dtype=np.float64)
             found.append(self._mean(scores[:, 0] - scores[:, 1], repetition))
-        return over_tasks(found), np.array([mean.value for mean in found])
+        return mean_over_tasks(found), np.array([mean.value for mean in found])
 
-    def ratios(self, a: str, b: str, query: int) -> dict[str, float]:
+    def run_time_ratios(self, a: str, b: str, query: int) -> dict[str, float]:
         """Run time of `a` divided by that of `b` after some queries: medians over the common folds of each task.
 
         Below 1 `a` is the faster one. Tasks on which a time is too short to be measured are missing.
         """
         found = {}
-        for task in self.shared((a, b)):
-            rows, _ = self.common((a, b), task)
+        for task in self.shared_tasks((a, b)):
+            rows, _ = self.common_folds((a, b), task)
             ours, theirs = np.median(self.seconds[rows, query], axis=0).tolist()
             if ours > 0 and theirs > 0:
                 found[task] = ours / theirs
         return found
 
-    def waits(self, method: str, task: str | None = None) -> FloatArray:
+    def waiting_times(self, method: str, task: str | None = None) -> FloatArray:
         """Seconds between each answer and its clustering, over all runs of a method or those on one task."""
         names = [size.name for size in self.tasks] if task is None else [task]
         rows = np.concatenate([self.rows(method, name) for name in names])
@@ -204,17 +210,18 @@ class Summary:
     @cached_property
     def ranking(self) -> Ranking | None:
         """Aligned ranks of all methods; None when fewer than two can be compared."""
-        fair = self.fair(self.methods)
-        if len(fair.methods) < 2 or not fair.tasks:
+        comparable = self.comparable(self.methods)
+        if len(comparable.methods) < 2 or not comparable.tasks:
             return None
-        found = [self.common(fair.methods, task) for task in fair.tasks]
+        found = [self.common_folds(comparable.methods, task) for task in comparable.tasks]
         scores = [self.ari[rows] for rows, _ in found]
         Z = np.array([values.mean(axis=0, dtype=np.float64) for values in scores])
-        draws = [aligned_ranks(drawn) for drawn in resampled(scores, [r for _, r in found], N_DRAWS)]
-        return Ranking(fair, tuple(map(len, scores)), Z, aligned_ranks(Z), np.array(draws, np.float32))
+        draws = [aligned_ranks(means) for means in bootstrap_means(scores, [r for _, r in found], N_DRAWS)]
+        # float32: with 21 tasks and 7 methods the draws take 2.8 MB, and a rank needs no more digits.
+        return Ranking(*comparable, tuple(map(len, scores)), Z, aligned_ranks(Z), np.array(draws, np.float32))
 
     def _mean(self, scores: FloatArray, repetition: IndexArray) -> Mean:
-        return over_folds(scores, repetition, self.n_folds)
+        return mean_over_folds(scores, repetition, self.n_folds)
 
 
 def read_summary(*folders: Path) -> Summary:
@@ -223,7 +230,7 @@ def read_summary(*folders: Path) -> Summary:
     Where they differ in the number of queries, all runs count up to the smallest.
     """
     read = [_read(folder) for folder in folders]
-    about = _together([about for _, _, about in read])
+    about = _merge_abouts([about for _, _, about in read])
     n_queries = min(int(results["query"].to_numpy().max()) for results, _, _ in read)
     results = pl.concat([results for results, _, _ in read]).sort(*KEY, "query")
     results = results.filter(pl.col("query") <= n_queries)
@@ -236,7 +243,7 @@ def read_summary(*folders: Path) -> Summary:
     return Summary(
         name=str(about.get("experiment", {}).get("name", folders[0].name)),
         tasks=tuple(TaskSize(*row) for row in sizes.iter_rows()),
-        methods=tuple(sorted(set(runs["method"]), key=_place)),
+        methods=tuple(sorted(set(runs["method"]), key=_sort_key)),
         n_folds=int(about.get("experiment", {}).get("folds", runs["fold"].to_numpy().max() + 1)),
         runs=runs,
         ari=results["ari"].to_numpy().reshape(-1, n_queries + 1),
@@ -252,7 +259,7 @@ def _read(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
             f"{folder} holds no results. Name the folder of an experiment, or run it first by cobras bench run."
         )
     n_queries = int(results["query"].to_numpy().max())
-    if not _whole(results.sort(*KEY, "query"), runs.sort(KEY), n_queries):
+    if not _is_complete(results.sort(*KEY, "query"), runs.sort(KEY), n_queries):
         raise InvalidDataError(
             f"The results in {folder} are not whole: each run in runs.parquet must have one row per query, "
             f"0 to {n_queries}, in results. Remove the folder and run the experiment again."
@@ -260,7 +267,7 @@ def _read(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
     return results, runs, read_about(folder)
 
 
-def _together(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _merge_abouts(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """One record of several experiments, which must share their folds."""
     given = [about.get("experiment", {}) for about in abouts]
     for other in given[1:]:
@@ -276,7 +283,7 @@ def _together(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _whole(results: pl.DataFrame, runs: pl.DataFrame, n_queries: int) -> bool:
+def _is_complete(results: pl.DataFrame, runs: pl.DataFrame, n_queries: int) -> bool:
     """Whether each run has its rows from 0 to the last query, and nothing else is there."""
     if len(results) != len(runs) * (n_queries + 1):
         return False
@@ -285,6 +292,6 @@ def _whole(results: pl.DataFrame, runs: pl.DataFrame, n_queries: int) -> bool:
     return bool((queries == np.arange(n_queries + 1)).all()) and first.equals(runs.select(KEY))
 
 
-def _place(method: str) -> tuple[int, str]:
-    """The place of a method in figures and tables."""
+def _sort_key(method: str) -> tuple[int, str]:
+    """Methods of the paper first, in its order, then all others by name."""
     return (METHODS.index(method) if method in METHODS else len(METHODS)), method

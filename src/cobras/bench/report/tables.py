@@ -1,18 +1,31 @@
-"""The tables of a report."""
+"""The tables of a report.
+
+A method that is not in the paper is compared with COBRAS. A method of an experiment that is given without
+parameters may have *variants*: the same estimator with other parameters. A table says what each of them would lose;
+and since settings look better than they are on the tasks on which they were chosen, another one chooses among the
+variants by leave-one-task-out.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from cobras.bench.measures import Mean, friedman_aligned, median_interval, over_tasks
+from cobras.bench.measures import Mean, friedman_aligned, mean_over_tasks, median_interval
 from cobras.bench.report.claims import TIMED_AT
-from cobras.bench.report.numbers import duration, percent, plus_minus, short, span
-from cobras.bench.report.pages import Table
-from cobras.bench.report.summary import Summary
+from cobras.bench.report.pages import Block, Table, Text, duration, percent, plus_minus, short, span
+from cobras.bench.report.summary import METHODS, Summary
+from cobras.core.types import FloatArray
 
+# Numbers of queries: of tables of scores, of the comparison with COBRAS, at which variants are compared, and from
+# which on the best rank is counted.
 POINTS = (10, 25, 50, 100, 250)
+LEAD_POINTS = (5, 10, 15, 25, 50, 100, 150, 200, 250)
+CHOSEN_AT = (10, 25, 50, 100)
+RANKED_FROM = 15
 NONE = "–"
 
 
@@ -21,7 +34,7 @@ def points(summary: Summary) -> list[int]:
     return sorted({q for q in POINTS if q <= summary.n_queries} | {summary.n_queries})
 
 
-def what_was_run(summary: Summary) -> Table:
+def runs_per_method(summary: Summary) -> Table:
     """How much of the experiment each method has run, and how many runs the time limit stopped."""
     rows = []
     for method in summary.methods:
@@ -61,18 +74,26 @@ def what_was_run(summary: Summary) -> Table:
 
 def mean_ari(summary: Summary) -> Table:
     """The headline: mean ARI over tasks and the area under the curve."""
-    fair = summary.fair(summary.methods)
+    comparable = summary.comparable(summary.methods)
     at = points(summary)
-    curves = [summary.mean_curve(method, fair.tasks) for method in fair.methods] if fair.tasks else []
-    areas = [_mean_area(summary, method, fair.tasks) for method in fair.methods] if fair.tasks else []
+    curves = (
+        [summary.mean_curve(method, comparable.tasks) for method in comparable.methods]
+        if comparable.tasks
+        else []
+    )
+    areas = (
+        [_mean_area(summary, method, comparable.tasks) for method in comparable.methods]
+        if comparable.tasks
+        else []
+    )
     values = [[*(_at(curve, q) for q in at), area] for curve, area in zip(curves, areas, strict=True)]
     caption = (
-        f"Over {len(fair.tasks)} tasks, all folds each method has run, ± half of the 95 % interval for "
+        f"Over {len(comparable.tasks)} tasks, all folds each method has run, ± half of the 95 % interval for "
         "running it again on the same tasks. AUC: area under the curve from 0 queries on, 1 at most. "
-        + " ".join(fair.left_out)
+        + " ".join(comparable.left_out)
     )
     header = ("method", *(f"{q} queries" for q in at), "AUC")
-    return _table("Mean ARI", header, fair.methods, values, caption.strip(), by_row=False)
+    return _table("Mean ARI", header, comparable.methods, values, caption.strip(), by_row=False)
 
 
 def ari_per_task(summary: Summary) -> list[Table]:
@@ -96,15 +117,15 @@ def aligned_rank(summary: Summary) -> Table | None:
     at, (low, high) = points(summary), ranking.interval
     rows = [
         (method, *(f"{ranking.ranks[i, q]:.1f} ({low[i, q]:.1f}–{high[i, q]:.1f})" for q in at))
-        for i, method in enumerate(ranking.fair.methods)
+        for i, method in enumerate(ranking.methods)
     ]
     tests = [friedman_aligned(ranking.Z[:, :, q]) for q in at]
     rows.append(("Friedman p", *("< 0.001" if test.p < 0.001 else f"{test.p:.3f}" for test in tests)))
     strong = frozenset((int(ranking.ranks[:, q].argmin()), place) for place, q in enumerate(at, 1))
     caption = (
-        f"Rank 1 is the best of {len(ranking.fair.methods) * len(ranking.fair.tasks)}; in brackets the 95 % "
+        f"Rank 1 is the best of {len(ranking.methods) * len(ranking.tasks)}; in brackets the 95 % "
         "interval with the folds drawn anew. Friedman p: how likely differences as large as these are over "
-        "such tasks if all methods were equal. " + " ".join(ranking.fair.left_out)
+        "such tasks if all methods were equal. " + " ".join(ranking.left_out)
     )
     header = ("method", *(f"{q} queries" for q in at))
     return Table("Aligned rank", header, tuple(rows), caption.strip(), strong)
@@ -117,11 +138,8 @@ def run_times(summary: Summary) -> Table:
     for method in summary.methods:
         times = [_median_time(summary, method, task.name, at) for task in summary.tasks]
         known = [value for value in times if value is not None]
-        ratios = (
-            np.array(list(summary.ratios("COBRAS", method, at).values()))
-            if method != "COBRAS"
-            else np.array([])
-        )
+        found = {} if method == "COBRAS" else summary.run_time_ratios("COBRAS", method, at)
+        ratios = np.array(list(found.values()))
         rows.append(
             (
                 method,
@@ -159,11 +177,11 @@ def run_time_per_task(summary: Summary) -> Table:
     return Table(f"CPU time until {at} queries", ("task", *summary.methods), rows, caption, folded=True)
 
 
-def waiting(summary: Summary) -> Table:
+def waiting_times(summary: Summary) -> Table:
     """How long a person would wait: before the first question, and after each answer."""
     rows = []
     for method in summary.methods:
-        found = summary.waits(method)
+        found = summary.waiting_times(method)
         chosen = summary.runs["method"].to_numpy() == method
         first = summary.seconds[chosen, 0]
         cells = (
@@ -189,7 +207,7 @@ def _task_table(summary: Summary, title: str, score: Callable[[str, str], Mean],
     ]
     complete = [[mean for mean in row if mean is not None] for row in values if None not in row]
     if complete:
-        values.append([over_tasks(column) for column in zip(*complete, strict=True)])
+        values.append([mean_over_tasks(column) for column in zip(*complete, strict=True)])
         tasks.append(f"mean of {len(complete)} tasks")
     return _table(title, ("task", *summary.methods), tasks, values, caption, folded=True)
 
@@ -221,9 +239,176 @@ def _at(curve: Mean, q: int) -> Mean:
 
 
 def _mean_area(summary: Summary, method: str, tasks: Sequence[str]) -> Mean:
-    return over_tasks([summary.area(method, task) for task in tasks])
+    return mean_over_tasks([summary.area(method, task) for task in tasks])
 
 
 def _median_time(summary: Summary, method: str, task: str, query: int) -> float | None:
     rows = summary.rows(method, task)
     return float(np.median(summary.seconds[rows, query])) if len(rows) else None
+
+
+def comparison_tables(summary: Summary) -> list[Block]:
+    """The tables, with a few sentences, of each method that is not in the paper or has variants."""
+    families = variants_of_methods(summary)
+    all_variants = {variant for family in families.values() for variant in family}
+    found: list[Block] = []
+    for method in summary.methods:
+        if method not in METHODS and method not in all_variants and _is_comparable(summary, method):
+            ranked = method not in families  # variants share the places of the method
+            words = _lead_sentence(summary, method) + (_rank_sentence(summary, method) if ranked else "")
+            found += [_lead_table(summary, method), Text(words)]
+        if method in families and summary.n_queries >= CHOSEN_AT[0]:
+            found += [_variants_table(summary, method, families[method])]
+            if _is_comparable(summary, method):
+                found += _leave_one_out_tables(summary, method, families[method])
+    return found
+
+
+def variants_of_methods(summary: Summary) -> dict[str, tuple[str, ...]]:
+    """The variants of each method that has some: the same estimator with parameters, in the trial of the file."""
+    given = summary.about.get("experiment", {}).get("contestants", [])
+    ran = {contestant["name"]: contestant for contestant in given if contestant["name"] in summary.methods}
+    families = {
+        method: tuple(name for name, c in ran.items() if c["use"] == plain["use"] and c["parameters"])
+        for method, plain in ran.items()
+        if not plain["parameters"]
+    }
+    return {method: family for method, family in families.items() if family}
+
+
+class Choice(NamedTuple):
+    """What leave-one-task-out chose.
+
+    Attributes
+    ----------
+    tasks : tuple of str
+    chosen : tuple of str
+        For each task the candidate with the best mean ARI on the others.
+    leads : array of shape (2, n_tasks, n_points)
+        Mean lead over COBRAS: of what was chosen, and of the first candidate.
+    """
+
+    tasks: tuple[str, ...]
+    chosen: tuple[str, ...]
+    leads: FloatArray
+
+
+def leave_one_task_out(summary: Summary, candidates: Sequence[str], points: Sequence[int]) -> Choice:
+    """Choose for each task the candidate that is best on all others, at some numbers of queries.
+
+    Only folds that all candidates and COBRAS have run count. Equal candidates: the first one is chosen.
+    """
+    methods = (*candidates, "COBRAS")
+    tasks = summary.shared_tasks(methods)
+    rows = [summary.common_folds(methods, task)[0] for task in tasks]
+    ari = np.array([summary.ari[r][..., list(points)].mean(axis=0, dtype=np.float64) for r in rows])
+    own = ari[:, :-1].mean(axis=2)
+    best = (own.sum(axis=0) - own).round(9).argmax(axis=1)  # rounded, so that equal candidates are equal
+    of_tasks = np.arange(len(tasks))
+    found = np.array([ari[of_tasks, best], ari[:, 0]]) - ari[:, -1]
+    return Choice(tasks, tuple(candidates[c] for c in best), found)
+
+
+def _is_comparable(summary: Summary, method: str) -> bool:
+    return "COBRAS" in summary.methods and bool(summary.shared_tasks((method, "COBRAS")))
+
+
+def _lead_table(summary: Summary, method: str) -> Table:
+    tasks = summary.shared_tasks((method, "COBRAS"))
+    rows = []
+    for q in (q for q in LEAD_POINTS if q <= summary.n_queries):
+        lead, per_task = summary.difference(method, "COBRAS", [q])
+        worst = int(per_task.argmin())
+        rows.append(
+            (
+                str(q),
+                plus_minus(lead),
+                f"{int((per_task > 0).sum())} of {len(tasks)}",
+                f"{per_task[worst]:+.3f} ({tasks[worst]})",
+                f"{per_task.max():+.3f} ({tasks[int(per_task.argmax())]})",
+            )
+        )
+    header = ("queries", "lead in mean ARI", "tasks ahead", "worst task", "best task")
+    caption = "Folds that both have run, ± half of the 95 % interval for running it again on the same tasks."
+    return Table(f"{method} minus COBRAS", header, tuple(rows), caption)
+
+
+def _variants_table(summary: Summary, method: str, family: Sequence[str]) -> Table:
+    points = _choice_points(summary)
+    rows = []
+    for variant in (variant for variant in family if summary.shared_tasks((method, variant))):
+        _, per_task = summary.difference(method, variant, points)
+        rows.append(
+            (
+                variant,
+                *(plus_minus(summary.difference(method, variant, [q])[0]) for q in points),
+                f"{int((per_task > 0).sum())} of {len(per_task)}",
+            )
+        )
+    header = ("variant", *(f"{q} queries" for q in points), "tasks ahead")
+    caption = (
+        f"Mean ARI of {method} less that of the variant: what the part that is off, or the setting that is moved, "
+        "brings. Folds that both have run, ± half of the 95 % interval for running it again on the same tasks. "
+        "Tasks ahead: by the mean over these numbers of queries."
+    )
+    return Table(f"{method} minus its variants", header, tuple(rows), caption)
+
+
+def _leave_one_out_tables(summary: Summary, method: str, family: Sequence[str]) -> list[Block]:
+    points = _choice_points(summary)
+    choice = leave_one_task_out(summary, (method, *family), points)
+    n = len(choice.tasks)
+    if n < 2:
+        return []
+    rows = []
+    for name, per_task in zip(("chosen without the task", "defaults"), choice.leads, strict=True):
+        columns = np.column_stack([per_task, per_task.mean(axis=1)])
+        errors = columns.std(axis=0, ddof=1) / math.sqrt(n)
+        rows.append(
+            (name, *(f"{m:.3f} ± {e:.3f}" for m, e in zip(columns.mean(axis=0), errors, strict=True)))
+        )
+    n_folds = [len(summary.common_folds((method, *family, "COBRAS"), task)[0]) for task in choice.tasks]
+    caption = (
+        f"Lead in mean ARI over COBRAS on {n} tasks and the {sum(n_folds)} folds that all have run, ± one standard "
+        f"error over tasks. For each task the one of {method} and its {len(family)} variants with the best mean "
+        "ARI at these numbers of queries on all other tasks was chosen."
+    )
+    times = {name: choice.chosen.count(name) for name in (method, *family)}
+    often = sorted((name for name in times if times[name]), key=lambda name: -times[name])
+    header = ("settings", *(f"{q} queries" for q in points), "mean")
+    return [
+        Table(f"{method} by leave-one-task-out", header, tuple(rows), caption),
+        Text("How often each was chosen: " + ", ".join(f"{name} {times[name]}" for name in often) + "."),
+    ]
+
+
+def _choice_points(summary: Summary) -> list[int]:
+    return [q for q in CHOSEN_AT if q <= summary.n_queries]
+
+
+def _lead_sentence(summary: Summary, method: str) -> str:
+    every = [summary.difference(method, "COBRAS", [q])[0] for q in range(1, summary.n_queries + 1)]
+    lowest = min(range(len(every)), key=lambda x: float(every[x].value))
+    behind = sum(_is_behind(lead) for lead in every)
+    return (
+        f"From 1 to {summary.n_queries} queries the lowest lead of {method} over COBRAS is "
+        f"{float(every[lowest].value):+.3f}, at {lowest + 1} queries; it is behind by more than one standard "
+        f"error at {behind} numbers of queries."
+    )
+
+
+def _rank_sentence(summary: Summary, method: str) -> str:
+    ranking = summary.ranking
+    if ranking is None or method not in ranking.methods or summary.n_queries < RANKED_FROM:
+        return ""
+    own = ranking.methods.index(method)
+    best = ranking.ranks[:, RANKED_FROM:].argmin(axis=0) == own
+    return (
+        f" Among {len(ranking.methods)} methods it has the best aligned rank at "
+        f"{percent(float(best.mean()))} of the numbers of queries from {RANKED_FROM} on."
+    )
+
+
+def _is_behind(lead: Mean) -> bool:
+    error = math.sqrt(float(lead.variance)) if np.isfinite(lead.variance) else 0.0
+    return float(lead.value) < -error

@@ -1,1 +1,1 @@
-"""Where the tasks' data is found."""
+"""Where the data of the tasks is found, and how it is prepared."""

@@ -1,7 +1,7 @@
 """Download what is missing: tables from OpenML, newsgroups through scikit-learn; both are checked, then kept.
 
-A table must have the recorded shape, class sizes, missing cells and content. OpenML names some classes
-otherwise; a class is then known by its size. The archive of the newsgroups is checked by scikit-learn itself, its
+A table must have the recorded shape, class sizes, missing cells and content. OpenML has other names for some
+classes, which are then recognised by their size. The archive of the newsgroups is checked by scikit-learn, its
 documents here.
 """
 
@@ -10,28 +10,27 @@ from __future__ import annotations
 import contextlib
 import http.client
 import socket
-import sys
 import tempfile
 import urllib.error
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from cobras.bench.sources.content import Names, table_checksum, texts_checksum, write_table, write_texts
-from cobras.bench.sources.registry import FACES, TABLES, TEXTS, Table, cache_folder, files_of
+from cobras.bench.sources.catalogue import FACES, TABLES, TEXTS, Table, files_of
+from cobras.bench.sources.prepare import Names, table_checksum, texts_checksum, write_table, write_texts
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
+from cobras.data.cache import cache_folder
 from cobras.data.tables.files import DataNotFoundError
 
 TIMEOUT = 30.0  # seconds without an answer from the server
 
 # OpenML has words where the table has codes; "no" is the usual answer there, whichever code it has here.
 HEPATITIS = {"male": 2.0, "female": 1.0, "no": 2.0, "yes": 1.0}
-HEPATITIS_TURNED = {"steroid", "liver_big", "histology"}  # here 1 is no and 2 is yes
+HEPATITIS_REVERSED = {"steroid", "liver_big", "histology"}  # columns in which 1 is no and 2 is yes
 
 
 def download(name: str, folder: Path | None) -> list[Path]:
@@ -44,6 +43,8 @@ def download(name: str, folder: Path | None) -> list[Path]:
     InvalidDataError
         When the copy is not the recorded one.
     """
+    from rich.console import Console
+
     files, cache = files_of(name), cache_folder()
     places = f"{cache}" if folder is None else f"{folder} or {cache}"
     if name in FACES:
@@ -52,7 +53,8 @@ def download(name: str, folder: Path | None) -> list[Path]:
         )
     source = f"OpenML, data set {TABLES[name].openml}," if name in TABLES else "the 20 newsgroups archive"
     try:
-        with _showing(f"Downloading {name}"), _patience():
+        # Shown on a terminal only; how much is still to come is not known.
+        with Console(stderr=True).status(f"Downloading {name}"), _time_limit():
             found = fetch_table(name) if name in TABLES else fetch_texts()
     except InvalidDataError:
         raise
@@ -65,6 +67,7 @@ def download(name: str, folder: Path | None) -> list[Path]:
         ) from error
     try:
         if isinstance(found, dict):
+            # All sets come in one archive, so the others are kept as well.
             for each, documents in found.items():
                 write_texts(cache / files_of(each)[0], documents)
         else:
@@ -78,16 +81,17 @@ def download(name: str, folder: Path | None) -> list[Path]:
 
 
 def fetch_table(name: str) -> tuple[list[str], FloatArray, Names]:
-    """The names of the features, their values and the classes of a table at OpenML, checked."""
+    """Fetch a table from OpenML and check it: the names of the features, their values, the classes."""
     from sklearn.datasets import fetch_openml
 
     with tempfile.TemporaryDirectory() as home:
         bunch = fetch_openml(
             data_id=TABLES[name].openml, as_frame=False, parser="liac-arff", data_home=home, n_retries=1
         )
+    # Categories come as positions in a list of words, which are turned back into the numbers of the UCI file.
     X, features = np.array(bunch.data, dtype=np.float64), list(bunch.feature_names)
     for k, feature in enumerate(features):
-        if words := (bunch.categories or {}).get(feature):  # a column of positions in this list
+        if words := (bunch.categories or {}).get(feature):
             known = ~np.isnan(X[:, k])
             values = np.array([_number(feature, word) for word in words])
             X[known, k] = values[X[known, k].astype(np.intp)]
@@ -103,12 +107,12 @@ def fetch_table(name: str) -> tuple[list[str], FloatArray, Names]:
 def _number(feature: str, word: str) -> float:
     if word in HEPATITIS:
         code = HEPATITIS[word]
-        return 3.0 - code if feature.lower() in HEPATITIS_TURNED else code
+        return 3.0 - code if feature.lower() in HEPATITIS_REVERSED else code
     return float(word)
 
 
 def check_table(name: str, X: FloatArray, target: Names) -> Names:
-    """The classes by their recorded names.
+    """Check a table and return its classes by their recorded names.
 
     Raises
     ------
@@ -116,7 +120,7 @@ def check_table(name: str, X: FloatArray, target: Names) -> Names:
         When the table is not the recorded one.
     """
     recorded = TABLES[name]
-    target = _renamed(target, recorded)
+    target = _recorded_names(target, recorded)
     found = {
         "shape": (X.shape, (recorded.n_rows, recorded.n_features)),
         "class sizes": (
@@ -135,7 +139,7 @@ def check_table(name: str, X: FloatArray, target: Names) -> Names:
     return target
 
 
-def _renamed(target: Names, recorded: Table) -> Names:
+def _recorded_names(target: Names, recorded: Table) -> Names:
     """Classes by their recorded names: as they are, or else by their sizes where all of these differ."""
     sizes = Counter(target.tolist())
     by_size = {size: name for name, size in recorded.classes.items()}
@@ -145,7 +149,7 @@ def _renamed(target: Names, recorded: Table) -> Names:
 
 
 def fetch_texts() -> dict[str, list[dict[str, str]]]:
-    """The documents of all sets of newsgroups, which come in one archive, checked."""
+    """Fetch the documents of all sets of newsgroups, which come in one archive, and check them."""
     from sklearn.datasets import fetch_20newsgroups
 
     groups = [group for texts in TEXTS.values() for group in texts.classes]
@@ -177,8 +181,8 @@ def check_texts(name: str, documents: Sequence[dict[str, str]], checksum: str) -
 
 
 @contextlib.contextmanager
-def _patience() -> Iterator[None]:
-    """Give up on a silent server, and keep scikit-learn's remarks on retries to itself."""
+def _time_limit() -> Iterator[None]:
+    """Give up on a server that sends nothing, and hide scikit-learn's warnings on retries."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(TIMEOUT)
     try:
@@ -187,21 +191,6 @@ def _patience() -> Iterator[None]:
             yield
     finally:
         socket.setdefaulttimeout(before)
-
-
-@contextlib.contextmanager
-def _showing(what: str) -> Iterator[None]:
-    """A bar on standard error, if a person is there; how much is to come is not known."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(what, total=None)
-        yield
 
 
 def _reason(error: BaseException) -> str:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cobras.bench.sources.content import write_table, write_texts
-from cobras.bench.sources.registry import FACES, FACES_FILES, TABLES, TEXTS
+from cobras.bench.sources.catalogue import FACES, FACES_FILES, TABLES, TEXTS
+from cobras.bench.sources.prepare import write_table, write_texts
 
 REAL = Path(os.environ["COBRAS_DATA"]) if os.environ.get("COBRAS_DATA") else None
 
@@ -25,7 +25,7 @@ IN_WORDS = {
 } | {"SEX": {"1": "female", "2": "male"}}
 
 
-def made_table(name):
+def random_table(name):
     """Random rows with the recorded shape, class sizes and missing cells; five rows come twice."""
     recorded = TABLES[name]
     rng = np.random.default_rng(recorded.openml)
@@ -45,7 +45,7 @@ def made_table(name):
     return [f"feature_{k}" for k in range(X.shape[1])], X[order], target[order]
 
 
-def made_texts(name, n=30):
+def random_texts(name, n=30):
     """Documents of words that their group prefers."""
     rng = np.random.default_rng(len(name))
     documents = []
@@ -65,9 +65,9 @@ def made_texts(name, n=30):
 def make_folder(folder):
     """Put every file of the paper's tasks into a folder."""
     for name in TABLES:
-        write_table(folder / f"{name}.csv", *made_table(name))
+        write_table(folder / f"{name}.csv", *random_table(name))
     for name in TEXTS:
-        write_texts(folder / f"{name}.jsonl.gz", made_texts(name))
+        write_texts(folder / f"{name}.jsonl.gz", random_texts(name))
     make_faces(folder)
 
 
@@ -81,7 +81,7 @@ def make_faces(folder):
     (folder / FACES_FILES[1]).write_text("\n".join([",".join(["image", *columns]), *lines, ""]))
 
 
-def as_arff(name, X, target):
+def arff_file(name, X, target):
     """A table in the words of OpenML: its file, and the types of its columns, the last of which is the class."""
     classes = TABLES[name].classes
     if (

@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cobras.bench.report.verdicts import Verdict
-from cobras.bench.report.write import write_report
+from cobras.bench.report import write_report
+from cobras.bench.report.pages import Verdict
 from cobras.core.exceptions import InvalidDataError
-from tests.bench.fabricated import FAMILY, PAPER, costing, fabricate, steady
+from tests.bench.made_results import FAMILY, PAPER, costing, steady, write_results
 
 VOID = {"meta", "br"}
 
@@ -43,7 +43,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """COBRA ran six times, the others once; a task and a method must be left out of the ranking."""
-    folder = fabricate(
+    folder = write_results(
         tmp_path_factory.mktemp("report") / "results",
         repetitions={method: 6 if method in FAMILY else 1 for method in PAPER},
         without=[("hard", "COBS"), ("easy", "COSC-NPU"), ("hard", "COSC-NPU")],
@@ -131,7 +131,9 @@ def test_it_can_be_written_elsewhere_and_is_the_same(report, tmp_path):
 def test_names_are_escaped_and_the_story_may_be_missing(tmp_path):
     evil = "<img src=x>|`a`*b*"
     strange = 'id="#ffffff"'
-    folder = fabricate(tmp_path / "x", {evil: PAPER["COBS"], strange: PAPER["COBS"]}, tasks=[evil], queries=4)
+    folder = write_results(
+        tmp_path / "x", {evil: PAPER["COBS"], strange: PAPER["COBS"]}, tasks=[evil], queries=4
+    )
     (folder / "about.json").unlink()
     report = write_report(folder)
     page = Page(report.read_text(encoding="utf-8"))  # which refuses an <img>
@@ -149,7 +151,7 @@ def test_it_works_with_few_methods(tmp_path, methods):
     mine = {"Mine": (steady(0.2, 0.3), costing(1, 1))}
     chosen = {method: (PAPER | mine)[method] for method in methods}
     report = write_report(
-        fabricate(tmp_path / "x", chosen, queries=12, repetitions=dict.fromkeys(methods, 1), folds=1)
+        write_results(tmp_path / "x", chosen, queries=12, repetitions=dict.fromkeys(methods, 1), folds=1)
     )
     text = Page(report.read_text(encoding="utf-8")).text
     assert Verdict.NOT_MEASURED in text

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from cobras import InvalidDataError
-from cobras.bench.report.leads import leads, leave_one_task_out, variants
+from cobras.bench.report import write_report
 from cobras.bench.report.pages import Table, Text
 from cobras.bench.report.summary import read_summary
-from cobras.bench.report.write import write_report
+from cobras.bench.report.tables import comparison_tables, leave_one_task_out, variants_of_methods
 from cobras.bench.results import KEY
-from tests.bench.fabricated import costing, fabricate, steady
+from tests.bench.made_results import costing, steady, write_results
 
 
 def experiment(folder, methods, **options):
     given = {"queries": 20, "repetitions": dict.fromkeys(methods, 2), "folds": 3, "noise": 0.0} | options
-    return fabricate(folder, methods, **given)
+    return write_results(folder, methods, **given)
 
 
 def test_the_lead_is_the_difference_fold_by_fold(tmp_path):
     ours = {"COBRAS": (steady(0.2, 0.5), costing(1, 1)), "Mine": (steady(0.3, 0.6), costing(1, 1))}
     summary = read_summary(experiment(tmp_path / "x", ours))
-    table, text = leads(summary)
+    table, text = comparison_tables(summary)
     assert isinstance(table, Table)
     assert isinstance(text, Text)
     lead, per_task = summary.difference("Mine", "COBRAS", [10])
@@ -36,7 +36,7 @@ def test_the_lead_is_the_difference_fold_by_fold(tmp_path):
 
 def test_methods_of_the_paper_have_no_such_table(tmp_path):
     ours = {"COBRAS": (steady(0.2, 0.5), costing(1, 1)), "COBRA-10": (steady(0.3, 0.6), costing(1, 1))}
-    assert leads(read_summary(experiment(tmp_path / "x", ours))) == []
+    assert comparison_tables(read_summary(experiment(tmp_path / "x", ours))) == []
 
 
 def test_two_experiments_make_the_same_report_as_one(tmp_path):
@@ -103,14 +103,16 @@ def titled(blocks, title):
 
 def test_variants_are_the_same_estimator_with_parameters(tmp_path):
     summary = read_summary(*family(tmp_path))
-    assert variants(summary) == {"Mine": ("weak", "fine")}
-    titles = [block.title for block in leads(summary) if isinstance(block, Table)]
+    assert variants_of_methods(summary) == {"Mine": ("weak", "fine")}
+    titles = [block.title for block in comparison_tables(summary) if isinstance(block, Table)]
     assert titles == ["Mine minus COBRAS", "Mine minus its variants", "Mine by leave-one-task-out"]
-    assert not any("aligned rank" in block.text for block in leads(summary) if isinstance(block, Text))
+    assert not any(
+        "aligned rank" in block.text for block in comparison_tables(summary) if isinstance(block, Text)
+    )
 
 
 def test_what_a_part_brings_is_the_method_minus_the_variant(tmp_path):
-    table = titled(leads(read_summary(*family(tmp_path))), "Mine minus its variants")
+    table = titled(comparison_tables(read_summary(*family(tmp_path))), "Mine minus its variants")
     assert table.header == ("variant", "10 queries", "tasks ahead")
     assert table.rows == (("weak", "0.117 ± 0.000", "3 of 3"), ("fine", "-0.083 ± 0.000", "2 of 3"))
 
@@ -119,7 +121,7 @@ def test_variants_without_cobras_are_compared_with_the_method_alone(tmp_path):
     without = {
         task: {name: v for name, v in level.items() if name != "COBRAS"} for task, level in LEVELS.items()
     }
-    blocks = leads(read_summary(*family(tmp_path, without)))
+    blocks = comparison_tables(read_summary(*family(tmp_path, without)))
     assert [block.title for block in blocks] == ["Mine minus its variants"]
 
 
@@ -131,7 +133,7 @@ def test_each_task_is_judged_by_the_choice_of_the_others(tmp_path):
     found = dict(zip(choice.tasks, choice.leads[..., 0].T.tolist(), strict=True))
     for task, expected in {"a": (0.1, 0.1), "b": (0.15, 0.2), "c": (0.2, 0.3)}.items():
         assert found[task] == pytest.approx(expected, abs=1e-6)
-    blocks = leads(summary)
+    blocks = comparison_tables(summary)
     table = titled(blocks, "Mine by leave-one-task-out")
     # Standard errors: 0.05 / sqrt(3) and 0.1 / sqrt(3).
     assert table.rows == (
@@ -166,4 +168,4 @@ def test_leave_one_task_out_uses_the_folds_that_all_have_run(tmp_path):
         for z, name in enumerate((choice.chosen[x], "Mine")):
             expected = [mean(name, task, [q]) - mean("COBRAS", task, [q]) for q in points]
             np.testing.assert_allclose(choice.leads[z, x], expected, atol=1e-6)
-    assert "the 9 folds that all" in titled(leads(summary), "Mine by leave-one-task-out").caption
+    assert "the 9 folds that all" in titled(comparison_tables(summary), "Mine by leave-one-task-out").caption

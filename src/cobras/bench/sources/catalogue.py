@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobras.core.exceptions import InvalidDataError
+from cobras.data.cache import cache_folder
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What is recorded of a table of the UCI repository, to know a good copy when one is found.
+    """What is recorded of a table of the UCI repository, to recognise a good copy.
 
     `step` is the unit in which the checksum compares numbers. Two tables need a coarse one, because their copies
     differ in the digits they print: six or eight for segmentation, two decimals or all for column_2C. No value of
@@ -117,14 +118,8 @@ def files_of(name: str) -> tuple[str, ...]:
     return (f"{name}.jsonl.gz" if name in TEXTS else f"{name}.csv",)
 
 
-def cache_folder() -> Path:
-    """Where downloads and prepared texts are kept: cobras in the user's cache, `XDG_CACHE_HOME` or ~/.cache."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")  # noqa: PTH118
-    return Path(os.path.expanduser(home)) / "cobras"  # noqa: PTH111 (Path's own raises where there is no home)
-
-
 def data_folder(folder: Path | None) -> Path | None:
-    """The folder with data that was given, by argument or by `COBRAS_DATA`; it must exist."""
+    """The folder with data, given by argument or by `COBRAS_DATA`; it must exist."""
     given = str(folder) if folder is not None else os.environ.get("COBRAS_DATA", "")
     if not given:
         return None
@@ -134,10 +129,10 @@ def data_folder(folder: Path | None) -> Path | None:
     return Path(given)
 
 
-def locate(name: str, folder: Path | None) -> tuple[list[Path], str]:
-    """The files of a task and whether they lie in the given "folder" or in the "cache".
+def find_files(name: str, folder: Path | None) -> tuple[list[Path], str]:
+    """The files of a task and where they lie: in the given "folder", in the "cache", or "missing".
 
-    The list is shorter than `files_of` where a file is missing; then the word is "missing".
+    Where a file is missing, the list holds those that are in the cache.
     """
     given, files = data_folder(folder), files_of(name)
     found: list[Path] = []

@@ -43,7 +43,7 @@ PAPER: dict[str, tuple[Curve, Curve]] = {
 FAMILY = ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50")
 
 
-def fabricate(
+def write_results(
     folder: Path,
     methods: Mapping[str, tuple[Curve, Curve]] = PAPER,
     *,
