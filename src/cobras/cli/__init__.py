@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from cobras.cli import ask, bench, demo, export, run, serve
+from cobras.cli.options import with_options
 
 app = typer.Typer(
     add_completion=False,
@@ -29,7 +30,7 @@ for module, verb in (
     (run, run.run),
     (export, export.export),
 ):
-    app.command(epilog=module.EXAMPLE)(verb)
+    app.command(epilog=module.EXAMPLE)(with_options(verb))
 app.add_typer(bench.bench, name="bench")
 
 

@@ -1,16 +1,15 @@
-"""`cobras demo`: handwritten digits that come along, on the web page or in the terminal."""
+"""`cobras demo`: the handwritten digits of the package, on the web page or in the terminal."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cobras.cli.serve import Host, NoBrowser, Port
-
-if TYPE_CHECKING:
-    from cobras.data import Dataset
+from cobras.cli.ask import ask_in_terminal
+from cobras.cli.options import Options, check_budget
+from cobras.cli.serve import Host, NoBrowser, Port, serve_page
 
 EXAMPLE = "Example: cobras demo --session /tmp/digits.cobras"
 
@@ -31,20 +30,13 @@ def demo(
     no_browser: NoBrowser = False,
 ) -> None:
     """Try it on handwritten digits, without a file of your own."""
-    from cobras.cli.ask import check_budget, converse
-    from cobras.cli.serve import show
     from cobras.core.exceptions import InvalidDataError
 
+    options = Options(seed=seed)
     if terminal:
         check_budget(max_queries)
-        converse(_load, session, None, max_queries, random_state=seed)
+        ask_in_terminal(None, session, options, max_queries)
         return
     if max_queries is not None:
         raise InvalidDataError("--max-queries needs --terminal; on the page you stop when you like.")
-    show(_load, session, None, {"host": host, "port": port}, not no_browser, random_state=seed)
-
-
-def _load() -> Dataset:
-    from cobras.data import load_demo
-
-    return load_demo()
+    serve_page(None, session, options, not no_browser, host=host, port=port)

@@ -1,4 +1,4 @@
-"""`cobras export`: take the clusters, and the answers, home."""
+"""`cobras export`: write the clusters and the answers to files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cobras.cli.cluster import connected
-from cobras.cli.options import Scheduler
+from cobras.cli.options import Scheduler, connect_dask
 
 EXAMPLE = "Example: cobras export flowers.cobras --out flowers-clusters.csv --answers answers.json"
 
@@ -39,11 +38,11 @@ def export(
     Without --out, --answers and --json the table goes to standard output as CSV. With --scheduler, --out may be a
     folder: the workers write the number and the cluster of each row there, as Parquet.
     """
-    with connected(scheduler):
-        write(session, data, out, answers, scheduler, as_json)
+    with connect_dask(scheduler):
+        write_export(session, data, out, answers, scheduler, as_json)
 
 
-def write(
+def write_export(
     session: Path,
     data: Path | None,
     out: Path | None,
@@ -83,7 +82,7 @@ def write(
             opened.export(f"{folder}/")
             if answers is not None:
                 opened.export_answers(answers, ids=dataset.names)
-            say_written(folder, answers)
+            report_files(folder, answers)
             return
         labels, names, ids = opened.labels_, opened.names, dataset.names
         if out is not None:
@@ -113,11 +112,11 @@ def write(
             sys.stdout.buffer.write(frame.write_csv(include_header=number == 0).encode())
         sys.stdout.buffer.flush()
     else:
-        say_written(out, answers)
+        report_files(out, answers)
 
 
-def say_written(*places: Path | str | None) -> None:
-    """A line for each file or folder."""
+def report_files(*places: Path | str | None) -> None:
+    """Print a line for each file or folder."""
     for place in places:
         if place is not None:
             print(f"Wrote {place}.", file=sys.stderr)

@@ -13,21 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobras.cli.ask import check_budget, method_options
-from cobras.cli.cluster import connected
-from cobras.cli.options import (
-    DataOptions,
-    DataPath,
-    Drop,
-    Features,
-    Id,
-    ImageColumn,
-    Kind,
-    Scheduler,
-    Settings,
-    TextColumn,
-    Vectors,
-)
+from cobras.cli.options import DataPath, Options, check_budget, connect_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,21 +27,13 @@ EXAMPLE = "Example: cobras run flowers.csv --label species --max-queries 50 --js
 def run(
     path: DataPath,
     label: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the true classes.")],
+    options: Options,
     max_queries: Annotated[int, typer.Option(metavar="N", help="How many questions to answer at most.")] = 50,
     method: Annotated[str, typer.Option(metavar="NAME", help="As in cobras ask.")] = "cobras",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed asks the same questions.")] = 0,
-    settings: Settings = None,
-    id: Id = None,
-    drop: Drop = None,
-    kind: Kind = None,
-    text: TextColumn = None,
-    image: ImageColumn = None,
-    vectors: Vectors = None,
-    features: Features = None,
     session: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the session in this file.")
     ] = None,
-    scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Simulate: answer from a column of known classes.
@@ -63,32 +41,23 @@ def run(
     Prints the adjusted Rand index (ARI) per number of queries: 1 is the true clustering, 0 is chance.
     """
     check_budget(max_queries)
-    options = {"method": method, "random_state": seed, **method_options(settings)}
-    given = DataOptions(label, id, drop, kind, text, image, vectors, features)
-    with connected(scheduler):
-        simulate(path, given, scheduler, max_queries, session, as_json, options)
+    with connect_dask(options.scheduler):
+        simulate(path, label, options, max_queries, session, as_json)
 
 
 def simulate(
-    path: Path,
-    given: DataOptions,
-    scheduler: str | None,
-    max_queries: int,
-    session: Path | None,
-    as_json: bool,
-    options: dict[str, Any],
+    path: Path, label: str, options: Options, max_queries: int, session: Path | None, as_json: bool
 ) -> None:
     """Answer from the column of known classes, and print how it went."""
-    from cobras.cli.source import keep_source, open_session, read_source, showing_progress
+    from cobras.cli.source import keep_source, open_session, read_source
     from cobras.session.oracles import LabelOracle
     from cobras.session.run import run as answer
 
-    label = str(given.label)
-    with showing_progress() as progress:
-        dataset = read_source(path, given, scheduler, progress)
+    settings = options.of_session
+    dataset = read_source(path, options)
     truth = _truth(dataset, label)
     begin = time.perf_counter()
-    opened = open_session(dataset, session, **options)
+    opened = open_session(dataset, session, **settings)
     if session is not None:
         keep_source(opened, dataset, path)
     with opened, _progress(max_queries) as full:
@@ -97,8 +66,8 @@ def simulate(
         n = min(opened.n_answers, max_queries)  # a resumed session may hold more
         labels = opened.labels_at(n)
         report = {
-            "method": options["method"],
-            "seed": options["random_state"],
+            "method": settings["method"],
+            "seed": settings["random_state"],
             "n": len(dataset),
             "n_queries": n,
             "n_clusters": int(labels.max()) + 1,
@@ -112,7 +81,7 @@ def simulate(
 
 
 def ari_per_query(session: Session, truth: Any) -> list[float]:
-    """The adjusted Rand index after 0, 1, 2, ... answers; computed anew only where the clustering changed."""
+    """Return the adjusted Rand index after 0, 1, 2, ... answers, computed again only where labels changed."""
     from cobras.bench.measures import adjusted_rand
 
     scores: list[float] = []
@@ -149,7 +118,7 @@ def _check_gaps(label: str, n_gaps: int) -> None:
 
 @contextmanager
 def _progress(max_queries: int) -> Iterator[Callable[[Session], bool]]:
-    """The condition to stop at, which also draws a bar on standard error once two seconds have gone by."""
+    """Yield the condition to stop at, which also draws a bar on standard error once two seconds have gone by."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -176,8 +145,7 @@ def _progress(max_queries: int) -> Iterator[Callable[[Session], bool]]:
 def _print(dataset: Dataset, report: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from cobras.cli.terminal.glyphs import glyphs_for
-    from cobras.cli.terminal.screen import counted, make_console
+    from cobras.cli.terminal import glyphs_for, make_console, quantity
 
     console = make_console()
     full = glyphs_for(console.encoding).bar[-1]
@@ -193,14 +161,14 @@ def _print(dataset: Dataset, report: dict[str, Any]) -> None:
         table.add_row(str(query), f"{score:.3f}", full * round(max(0.0, score) * 30))
     console.print(table)
     console.print(
-        f"{report['method']}, seed {report['seed']}: {counted(report['n_clusters'], 'cluster')} of "
-        f"{counted(report['n'], 'row')} after {counted(last, 'query')}, "
+        f"{report['method']}, seed {report['seed']}: {quantity(report['n_clusters'], 'cluster')} of "
+        f"{quantity(report['n'], 'row')} after {quantity(last, 'query')}, "
         f"{report['seconds']:.2f} s."
     )
 
 
 def milestones(last: int) -> list[int]:
-    """0, 1, 2, 5, 10, 20, 50 and so on, and the last one.
+    """Return 0, 1, 2, 5, 10, 20, 50 and so on, and the last one.
 
     Examples
     --------

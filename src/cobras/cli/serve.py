@@ -4,40 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobras.cli.ask import check_session, method_options
-from cobras.cli.cluster import connected
-from cobras.cli.options import (
-    DataOptions,
-    DataPath,
-    Drop,
-    Features,
-    Id,
-    ImageColumn,
-    Kind,
-    Label,
-    MethodName,
-    Scheduler,
-    Seed,
-    SessionPath,
-    Settings,
-    TextColumn,
-    Vectors,
-    is_session,
-    session_file,
-)
+from cobras.cli.options import DataPath, Options, SessionPath, connect_dask, is_session, session_file
 
 if TYPE_CHECKING:
     from cobras.data import Dataset
-    from cobras.session.session import Session
 
 EXAMPLE = "Example: cobras serve flowers.csv --label species"
 ACTIONS = ("same", "different", "unsure", "undo", "redo", "history", "map", "help")
@@ -51,19 +28,8 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address
 
 def serve(
     path: DataPath,
+    options: Options,
     session: SessionPath = None,
-    label: Label = None,
-    id: Id = None,
-    drop: Drop = None,
-    kind: Kind = None,
-    text: TextColumn = None,
-    image: ImageColumn = None,
-    vectors: Vectors = None,
-    features: Features = None,
-    method: MethodName = None,
-    seed: Seed = None,
-    settings: Settings = None,
-    scheduler: Scheduler = None,
     host: Host = "127.0.0.1",
     port: Port = None,
     no_browser: NoBrowser = False,
@@ -82,82 +48,56 @@ def serve(
     The page opens by itself and needs no network. Every answer is saved at once. The same command goes on where you
     stopped. Ctrl-C ends it.
     """
-    given = DataOptions(label, id, drop, kind, text, image, vectors, features)
-    check_session(path, session)
     file = session_file(path, session)
     page = {"host": host, "port": port, "blind": not show_guess, "keys": read_keys(keys)}
-    options = {"method": method, "random_state": seed, **method_options(settings)}
-
-    def load() -> Dataset:
-        from cobras.cli.source import load_data
-
-        return load_data(path, file, given, scheduler)
-
-    with connected(scheduler):
-        show(load, file, None if is_session(path) else path, page, not no_browser, **options)
+    serve_page(path, file, options, not no_browser, **page)
 
 
-def show(
-    load: Callable[[], Dataset],
-    file: Path,
-    data: Path | None,
-    page: dict[str, Any],
-    browser: bool,
-    **options: Any,
-) -> None:
-    """Open or resume the session of a data set and serve its page until Ctrl-C."""
-    from cobras.cli.terminal.screen import make_console, near, waiting
+def serve_page(path: Path | None, file: Path, options: Options, browser: bool, **page: Any) -> None:
+    """Open or resume the session of a data set and serve its page until Ctrl-C; without a path, of the digits."""
+    from cobras.cli.terminal import make_console, quantity, relative_path, status_line, summary
 
-    with waiting(make_console(), f"Reading {data or file} ..."):
-        from cobras.cli.source import keep_source, open_session
-        from cobras.web.server import WebServer
+    settings = options.of_session
+    data = None if path is None or is_session(path) else path
+    with connect_dask(options.scheduler):
+        with status_line(make_console(), f"Reading {data or file} ..."):
+            from cobras.cli.source import load_data, open_for
+            from cobras.web.server import WebServer
 
-        dataset = load()
-
-        def begin() -> Session:
-            session = open_session(dataset, file, **options)
-            if data is not None or session.get_note("recipe") is None:
-                keep_source(session, dataset, data)
-            return session
-
-        server = WebServer(dataset, begin, file, name_of(dataset, data, file), **page)
-
-    def ready() -> None:
-        lines = [server.address, f"Answers are saved in {near(file)}. Ctrl-C ends."]
-        if not server.is_private:
-            lines.append(
-                f"Listening on {server.host}: whoever reaches this machine and knows the token in the address can "
-                "read and answer, and the line is not encrypted."
+            dataset = load_data(path, file, options)
+            title = title_of(dataset, data, file)
+            server = WebServer(
+                dataset, lambda: open_for(path, dataset, file, **settings), file, title, **page
             )
-        print("\n".join([*lines, *dataset.notes]), flush=True)
-        if browser:
-            open_browser(server.address)
 
-    quiet = server.run(ready)
-    n_answers, n_clusters = server.counts
-    farewell(file, n_answers, n_clusters)
-    if not quiet:  # threads at work do not survive the interpreter's own way to end; every answer is on disk
-        os._exit(0)
+        def ready() -> None:
+            lines = [server.address, f"Answers are saved in {relative_path(file)}. Ctrl-C ends."]
+            if not server.is_private:
+                lines.append(
+                    f"Listening on {server.host}: whoever reaches this machine and knows the token in the address "
+                    "can read and answer, and the line is not encrypted."
+                )
+            print("\n".join([*lines, *dataset.notes]), flush=True)
+            if browser:
+                open_browser(server.address)
+
+        is_idle = server.run(ready)
+        n_answers, n_clusters = server.counts
+        print(summary(file, quantity(n_answers, "answer"), quantity(n_clusters, "cluster")), flush=True)
+        # The interpreter may abort when it ends while a thread computes; every answer is on disk by now.
+        if not is_idle:
+            os._exit(0)
 
 
-def name_of(dataset: Dataset, data: Path | None, file: Path) -> str:
-    """What the data is called on the page."""
+def title_of(dataset: Dataset, data: Path | None, file: Path) -> str:
+    """Return what the data is called on the page."""
     if dataset.recipe.kind == "bundled":
         return "Handwritten digits"
     return file.stem if data is None or not data.exists() else data.resolve().name
 
 
-def farewell(file: Path, n_answers: int, n_clusters: int) -> None:
-    """Say where everything is."""
-    from cobras.cli.terminal.screen import counted, near
-
-    name, out = shlex.quote(near(file)), shlex.quote(f"{file.stem}-clusters.csv")
-    told = f"{counted(n_answers, 'answer')}, {counted(n_clusters, 'cluster')}"
-    print(f"Saved in {name}: {told}. To export: cobras export {name} --out {out}", flush=True)
-
-
 def open_browser(address: str) -> None:
-    """Open the page, unless there is no screen: a browser inside the terminal would be in the way."""
+    """Open the page, unless there is no display: a browser inside the terminal would cover our output."""
     import webbrowser
 
     if sys.platform.startswith("linux") and not (
@@ -168,7 +108,7 @@ def open_browser(address: str) -> None:
 
 
 def read_keys(given: str | None) -> dict[str, list[str]]:
-    """Keys by action, from JSON or from a file of it."""
+    """Return the keys by action, from JSON or from a file of it."""
     from cobras.core.exceptions import InvalidDataError
 
     if given is None:

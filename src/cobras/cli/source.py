@@ -1,4 +1,7 @@
-"""Where a session's data is: a note in the session file, so that no command needs the first one's options."""
+"""From the data of a verb to a session on it.
+
+A session file notes where its data is and how it was read, so that later commands need no options.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cobras.cli.options import DataOptions, is_session
+from cobras.cli.options import Options, is_session, raise_is_session
 from cobras.core.checks import is_dask
 from cobras.core.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
@@ -24,45 +27,21 @@ if TYPE_CHECKING:
     from cobras.session.session import Session
 
 
-def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
-    """Note in the session file which data it is about and how that was read."""
-    source = None if path is None else as_url(path) or str(path.absolute())
-    recipe = dataset.recipe.to_json()
-    if session.get_note("data") != source or session.get_note("recipe") != recipe:
-        session.set_note(data=source, recipe=recipe)
-
-
-def read_source(
-    path: Path, options: DataOptions, scheduler: str | None, progress: Callable[[int, int], None]
-) -> Dataset:
-    """Read data anew, by a cluster where a scheduler is given."""
-    if scheduler is not None:
-        return read_remote(path, choices_of(**options.given()))  # type: ignore[arg-type]
-    if (address := as_url(path)) is not None:
-        raise InvalidDataError(
-            f"{address} is not a file of this machine; add --scheduler tcp://host:8786, or --scheduler local, "
-            "to let a dask cluster read it."
-        )
-    return read_dataset(path, **options.given(), progress=progress)  # type: ignore[arg-type]
-
-
-def load_data(path: Path, file: Path, options: DataOptions, scheduler: str | None = None) -> Dataset:
-    """The data to ask about: read anew for a new session, and as it was read before for an old one."""
+def load_data(path: Path | None, file: Path, options: Options) -> Dataset:
+    """Return the data to ask about: the bundled digits without a path, else new data, or that of a session file."""
+    if path is None:
+        return load_demo()
     if is_session(path):
-        if options.given():
-            raise InvalidDataError(
-                f"{path.name} is a session file, which says all about its data; add no options for it."
-            )
-        return load_for_session(path, None, scheduler)
+        if options.of_data:
+            raise_is_session(path)
+        return load_for_session(path, None, options.scheduler)
     recipe = _notes(file)[1] if file.is_file() and file.stat().st_size else None
     if recipe is None:
-        with showing_progress() as progress:
-            return read_source(path, options, scheduler, progress)
-    for option, given in options.given().items():
+        return read_source(path, options)
+    choices = choices_of(**options.of_data)
+    for option in options.of_data:
         before = getattr(recipe, option)
-        if isinstance(given, list):
-            given = tuple(given)
-        if (str(Path(str(given)).absolute()) if option == "vectors" else given) != before:
+        if getattr(choices, option) != before:
             kept = " ".join(
                 f"--{option} {value}" for value in (before if isinstance(before, tuple) else [before])
             )
@@ -70,18 +49,31 @@ def load_data(path: Path, file: Path, options: DataOptions, scheduler: str | Non
                 f"{file} was made {'with ' + kept if before else f'without --{option}'}. "
                 f"Leave --{option} out, or begin another session with --session."
             )
-    return load_for_session(file, path, scheduler)
+    return load_for_session(file, path, options.scheduler)
+
+
+def read_source(path: Path, options: Options) -> Dataset:
+    """Read data for the first time, by a cluster where a scheduler is given."""
+    if options.scheduler is not None:
+        return read_remote(path, choices_of(**options.of_data))
+    if (address := as_url(path)) is not None:
+        raise InvalidDataError(
+            f"{address} is not a file of this machine; add --scheduler tcp://host:8786, or --scheduler local, "
+            "to let a dask cluster read it."
+        )
+    with show_reading() as progress:
+        return read_dataset(path, **options.of_data, progress=progress)
 
 
 def load_for_session(file: Path, path: Path | None, scheduler: str | None = None) -> Dataset:
-    """The data of an existing session file; `path` where the file's own note is not to be trusted."""
+    """Read the data of an existing session file, from `path` or from where the file says that it is."""
     if not file.is_file():
         raise SessionFileError(f"There is no session file {file}.")
     source, recipe = _notes(file)
     if recipe is not None and recipe.kind == "bundled":
         return load_demo()
     if path is None:
-        path = _found(file, source)
+        path = _find_data(file, source)
     if recipe is None:
         return read_dataset(path)
     if recipe.remote:
@@ -90,51 +82,63 @@ def load_for_session(file: Path, path: Path | None, scheduler: str | None = None
                 f"The data of {file} is read by a cluster; add --scheduler, as at the beginning."
             )
         return read_remote(path, recipe_choices(recipe), recipe)
-    with showing_progress() as progress:
+    with show_reading() as progress:
         return read_recipe(path, recipe, progress)
 
 
+def open_for(path: Path | None, dataset: Dataset, file: Path, **options: Any) -> Session:
+    """Open or create the session file of a verb, and note in it where its data is."""
+    session = open_session(dataset, file, **options)
+    data = None if path is None or is_session(path) else path
+    if data is not None or session.get_note("recipe") is None:
+        keep_source(session, dataset, data)
+    return session
+
+
+def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
+    """Note in the session file which data it is about and how that was read."""
+    source = None if path is None else as_url(path) or str(path.absolute())
+    recipe = dataset.recipe.to_json()
+    if session.get_note("data") != source or session.get_note("recipe") != recipe:
+        session.set_note(data=source, recipe=recipe)
+
+
 def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session:
-    """A session on a data set, in a file that is created or resumed; series are compared as series.
+    """Return a session on a data set, in a file that is created or resumed, or in memory without a file.
 
     Unless a method is named, a new session has the one that makes most of the answers: ADDER where the rows are at
     hand and not so many that its first question takes long, COBRAS for series and on a cluster.
     """
+    from cobras.session.session import Session  # while the data is read, another thread imports it
+
     X: Any = dataset.X
     distance: Any = dataset.recipe.features
+    method = options.get("method")
     is_new = file is None or not file.is_file() or not file.stat().st_size
     if dataset.series is None or distance not in ("dtw", "kshape"):
-        if is_new and options.get("method") is None:
+        if is_new and method is None:
             options["method"] = default_method(None if is_dask(X) else len(X))
-        return _opened(X, file, options)
-    from cobras.spaces.series import SeriesSpace
+    else:
+        from cobras.spaces.series import SeriesSpace
 
-    if (method := options.get("method")) is not None and registration(method).needs_rows:
-        raise InvalidDataError(f"{method} clusters rows of numbers, not series; add --features points.")
-    if is_new and method in (None, "cobras"):
-        options = {"branch": "smallest", **options}  # the better choice with series: see docs/series.md
-    with showing_progress() as progress:
-        X = SeriesSpace(
-            dataset.series,
-            distance=distance,
-            n_jobs=os.cpu_count() or 1,
-            progress=lambda part: progress(round(100 * part), 100),
-        )
-        X.root(0)  # compares all pairs
-    return _opened(X, file, options)
-
-
-def _opened(X: Any, file: Path | None, options: dict[str, Any]) -> Session:
-    from cobras.session.session import Session  # while the data is read, another thread loads it
-
-    if file is None:
-        return Session(X, **options)
-    return Session.open(file, X, **options)
+        if method is not None and registration(method).needs_rows:
+            raise InvalidDataError(f"{method} clusters rows of numbers, not series; add --features points.")
+        if is_new and method in (None, "cobras"):
+            options = {"branch": "smallest", **options}  # the better choice with series: see docs/series.md
+        with show_reading() as progress:
+            X = SeriesSpace(
+                dataset.series,
+                distance=distance,
+                n_jobs=os.cpu_count() or 1,
+                progress=lambda part: progress(round(100 * part), 100),
+            )
+            X.root(0)  # compares all pairs
+    return Session(X, **options) if file is None else Session.open(file, X, **options)
 
 
 @contextmanager
-def showing_progress() -> Iterator[Callable[[int, int], None]]:
-    """What draws a bar on standard error once reading has taken two seconds; on a terminal only."""
+def show_reading() -> Iterator[Callable[[int, int], None]]:
+    """Draw a bar on standard error once reading has taken two seconds; on a terminal only."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -160,12 +164,13 @@ def _notes(file: Path) -> tuple[str | None, Recipe | None]:
         return journal.get_meta("note:data"), None if stored is None else Recipe.from_json(stored)
 
 
-def _found(file: Path, source: str | None) -> Path:
+def _find_data(file: Path, source: str | None) -> Path:
     if source is None:
         raise InvalidDataError(f"{file} does not say where its data is; give the path of the data as well.")
     if as_url(Path(source)) is not None or has_pattern(Path(source)):
         return Path(source)
-    for path in (Path(source), file.absolute().parent / Path(source).name):  # both may have moved together
+    # The second place: the data and the session file may have been moved together.
+    for path in (Path(source), file.absolute().parent / Path(source).name):
         if path.exists():
             return path
     raise InvalidDataError(

@@ -13,9 +13,8 @@ from PIL import Image
 from rich.cells import cell_len
 from rich.console import Console
 
-from cobras.cli.terminal.cards import render_pair
-from cobras.cli.terminal.drawings import curve
-from cobras.cli.terminal.glyphs import ASCII, UNICODE, Glyphs
+from cobras.cli.terminal import ASCII, UNICODE, Glyphs
+from cobras.cli.terminal.cards import curve, render_pair
 from cobras.core.types import Pair
 from cobras.data import Dataset, load_demo, read_dataset
 

@@ -1,1 +1,163 @@
-"""Questions and answers in a terminal."""
+"""Questions and answers in a terminal; here the console, its characters, and texts cut to its cells.
+
+Imports nothing heavy, so that a verb can say at once what it does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.console import Console, RenderableType
+from rich.control import Control
+from rich.segment import ControlType
+from rich.text import Text
+
+LONGEST = 20_000  # characters of a text that are compared and shown
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The characters that are not letters: `bar` from an empty to a full cell, `shades` from paper to ink."""
+
+    dot: str
+    more: str
+    tick: str
+    missing: str
+    differ: str
+    alike: str
+    bar: str
+    shades: str
+    half: str  # upper half of a cell; empty where the encoding has no blocks
+
+
+UNICODE = Glyphs("·", "…", "✓", "–", "≠", "=", " ▏▎▍▌▋▊▉█", " ░▒▓█", "▀")
+ASCII = Glyphs("|", "...", "ok:", "-", "!=", "=", "  #", " .:-=+*#%@", "")
+
+
+def glyphs_for(encoding: str) -> Glyphs:
+    """Return the characters that an encoding can hold.
+
+    Examples
+    --------
+    >>> glyphs_for("utf-8").tick, glyphs_for("ascii").tick, glyphs_for("latin-1").tick
+    ('✓', 'ok:', 'ok:')
+    """
+    try:
+        "".join(astuple(UNICODE)).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
+
+
+def make_console() -> Console:
+    """Return standard output as a console; what its encoding cannot hold is replaced, not an error."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    return Console(highlight=False, emoji=False, markup=False)
+
+
+@contextlib.contextmanager
+def status_line(console: Console, text: str) -> Iterator[None]:
+    """Show what is being done until it is done; on a terminal only."""
+    if not console.is_terminal:
+        yield
+        return
+    console.print(text, style="dim", end="", no_wrap=True, overflow="crop")
+    try:
+        yield
+    finally:
+        console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+
+
+def height_of(console: Console, *parts: RenderableType) -> int:
+    """Return how many lines the parts take on this console."""
+    return sum(len(console.render_lines(part, pad=False)) for part in parts)
+
+
+def quantity(number: int, word: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> quantity(1, "answer"), quantity(2, "answer"), quantity(0, "query")
+    ('1 answer', '2 answers', '0 queries')
+    """
+    many = f"{word[:-1]}ies" if word.endswith("ry") else f"{word}s"
+    return f"{number} {word if number == 1 else many}"
+
+
+def relative_path(path: Path) -> str:
+    """Return the path from the current folder where it is below that, else as it is."""
+    with contextlib.suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)
+
+
+def summary(file: Path, *counts: str) -> str:
+    """Return the last line of a verb that asks: where the answers are and how to export them."""
+    name, out = shlex.quote(relative_path(file)), shlex.quote(f"{file.stem}-clusters.csv")
+    said = f"{name}: {', '.join(counts)}" if counts else name
+    return f"Saved in {said}. To export: cobras export {name} --out {out}"
+
+
+def printable(value: object) -> str:
+    r"""Return one line of printable text: control characters in the data must not reach the terminal.
+
+    Examples
+    --------
+    >>> printable("two\nlines and \x1b[31m red")
+    'two lines and  [31m red'
+    """
+    return "".join(character if character.isprintable() else " " for character in str(value))
+
+
+def cut_text(text: str, width: int, height: int, glyphs: Glyphs) -> str:
+    """Return at most `height` lines of text; a word may be broken anywhere, so that the count is exact."""
+    lines = chop_cells(text, width)
+    if len(lines) > height:
+        lines = lines[:height]
+        lines[-1] = set_cell_size(lines[-1], width - cell_len(glyphs.more)) + glyphs.more
+    return "\n".join(lines)
+
+
+def wrap_text(text: str, other: str, width: int, height: int, glyphs: Glyphs) -> list[Text]:
+    """Return a text in at most `height` lines, with the words in bold that the other text does not have.
+
+    Examples
+    --------
+    >>> [line.plain for line in wrap_text("one two three four", "two", 9, 2, ASCII)]
+    ['one two', 'three...']
+    """
+    known = set(_words(other[:LONGEST]))
+    lines, line, used = [], Text(), 0
+    pieces = re.findall(r"\S+", printable(text[:LONGEST])) or [glyphs.missing]
+    for piece in pieces:
+        style = "bold" if any(word not in known for word in _words(piece)) else ""
+        for part in chop_cells(piece, width):
+            room = cell_len(part) + bool(used)
+            if used + room > width:
+                lines.append(line)
+                line, used, room = Text(), 0, cell_len(part)
+            if used:
+                line.append(" ")
+            line.append(part, style)
+            used += room
+        if len(lines) > height:
+            break
+    lines.append(line)
+    if len(lines) > height:
+        lines = lines[:height]
+        lines[-1].truncate(width - cell_len(glyphs.more))
+        lines[-1].append(glyphs.more)
+    return lines
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())

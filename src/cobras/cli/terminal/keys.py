@@ -1,6 +1,6 @@
-"""One key at a time: from a terminal without Enter, from a pipe character by character.
+"""Read one key at a time: from a terminal without Enter, from a pipe character by character.
 
-On a terminal the line discipline is put back whatever happens, and after Ctrl-Z and `fg` it is set again.
+The mode of the terminal is put back whatever happens, and set again after Ctrl-Z and `fg`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Keys(Protocol):
         """Whether a person sits at a terminal, so that a key needs no Enter and space is a key."""
 
     def read(self) -> str:
-        """The next key: a character, "left", "right", "backspace", `END` or `REDRAW`."""
+        """Return the next key: a character, "left", "right", "backspace", `END` or `REDRAW`."""
 
     def __enter__(self) -> Self: ...
 
@@ -53,7 +53,7 @@ class PipeKeys:
         self._stream = stream
 
     def read(self) -> str:
-        """The next character that is not white space."""
+        """Return the next character that is not white space."""
         while byte := self._stream.read(1):
             if not byte.isspace():
                 return _NAMES.get(text := byte.decode("latin-1"), text)
@@ -75,7 +75,7 @@ if sys.platform == "win32":
         live = True
 
         def read(self) -> str:
-            """The next key press."""
+            """Return the next key press."""
             key = msvcrt.getwch()
             if key in "\0\xe0":
                 return {"M": "right", "K": "left"}.get(msvcrt.getwch(), "")
@@ -94,7 +94,7 @@ else:
     import tty
 
     class TerminalKeys:
-        """Keys from a POSIX terminal in cbreak mode: no Enter, no echo, Ctrl-C and Ctrl-Z as ever."""
+        """Keys from a POSIX terminal in cbreak mode: no Enter, no echo, Ctrl-C and Ctrl-Z as usual."""
 
         live = True
 
@@ -106,7 +106,7 @@ else:
 
         def __enter__(self) -> Self:
             self._before = termios.tcgetattr(self._fd)
-            self._on_continue = signal.signal(signal.SIGCONT, self._again)
+            self._on_continue = signal.signal(signal.SIGCONT, self._resume)
             tty.setcbreak(self._fd, termios.TCSADRAIN)
             return self
 
@@ -117,13 +117,12 @@ else:
                 termios.tcsetattr(self._fd, termios.TCSAFLUSH, self._before)
 
         def read(self) -> str:
-            """The next key press."""
-            # A signal does not end select (PEP 475), so it looks up four times a second.
+            """Return the next key press."""
+            # A signal does not end select (PEP 475), so we look four times a second.
             while not self._waiting(0.25):
                 size = _window(self._fd)
-                if (
-                    self._continued or size != self._size
-                ):  # since the key before, hence since the screen was drawn
+                # Changed since the last key, hence since the screen was drawn.
+                if self._continued or size != self._size:
                     self._continued, self._size = False, size
                     return REDRAW
             key = self._byte()
@@ -131,7 +130,7 @@ else:
                 return self._sequence()
             return _NAMES.get(key, key) if key else END
 
-        def _again(self, *_: object) -> None:
+        def _resume(self, *_: object) -> None:
             tty.setcbreak(self._fd, termios.TCSADRAIN)
             self._continued = True
 
@@ -145,7 +144,7 @@ else:
                 return ""
 
         def _sequence(self) -> str:
-            """What follows an escape at once; the escape key alone, and unknown sequences, are no key."""
+            """Return the key that a sequence means; the escape key alone and unknown sequences are no key."""
             text = ""
             while self._waiting(0.02) and (byte := self._byte()):
                 text += byte
@@ -161,5 +160,5 @@ def _window(fd: int) -> os.terminal_size | None:
 
 
 def open_keys() -> Keys:
-    """The keys of standard input, whatever it is."""
+    """Return the keys of standard input, terminal or pipe."""
     return TerminalKeys() if sys.stdin.isatty() else PipeKeys(sys.stdin.buffer)

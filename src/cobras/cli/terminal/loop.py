@@ -1,15 +1,14 @@
-"""The conversation: a question, a key, the answer on disk, the next question.
+"""The loop of `ask` and `demo`: a question, a key, the answer on disk, the next question.
 
-`ask` and `demo` share it. Nothing is kept here that the session does not have on disk already, so it may end at
-any moment: by a key, at the end of a pipe, by Ctrl-C, by a closed terminal or by a kill. While a person looks at a
-pair, what the next two answers will need is computed.
+Nothing is kept here that the session does not have on disk already, so it may end at any moment: by a key, at the
+end of a pipe, by Ctrl-C, by a closed terminal or by a kill. While a person looks at a pair, what the next two
+answers will need is computed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -18,10 +17,9 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from cobras.cli.terminal import glyphs_for, height_of, quantity, summary
 from cobras.cli.terminal.cards import render_pair
-from cobras.cli.terminal.glyphs import glyphs_for
 from cobras.cli.terminal.keys import END, REDRAW, Keys
-from cobras.cli.terminal.screen import counted, height_of, near
 from cobras.core.exceptions import CobrasError, DataChangedError, SessionFileError
 from cobras.core.progress import Progress
 from cobras.core.types import Answer, Pair
@@ -91,22 +89,22 @@ class AskLoop:
         self.thinker = Thinker()
 
     def run(self, opening: str) -> bool:
-        """Talk; the last line says where everything is, however the talk ends.
+        """Ask until the end; the last line says where the answers are, however the loop ends.
 
-        False if something is still being computed in the end: the program is then to end without waiting for it.
+        Returns False if something is still being computed: the program is then to end without waiting for it.
         """
         try:
-            with _hangups(), self.keys:
+            with _exit_on_signals(), self.keys:
                 try:
-                    self._talk(Text(opening))
+                    self._loop(Text(opening))
                 finally:
                     with contextlib.suppress(OSError):  # the terminal may be gone
-                        self._farewell()
+                        self._print_summary()
         finally:  # after Ctrl-C too: an interpreter that ends under a busy thread may abort
             ended = self.thinker.end(wait=3)
         return ended
 
-    def _talk(self, message: RenderableType) -> None:
+    def _loop(self, message: RenderableType) -> None:
         first = True
         while True:
             pair = self._open_pair()
@@ -127,7 +125,7 @@ class AskLoop:
         return self.session.ask()
 
     def _act(self, key: str, pair: Pair | None) -> RenderableType:
-        """Do what a key says, and say what was done."""
+        """Do what a key says, and return a line about it."""
         answer = ANSWERS.get(key if len(key) > 1 else key.lower())
         try:
             if answer is not None and pair is not None:
@@ -156,7 +154,7 @@ class AskLoop:
         return "a mark" if answer is None else answer.name.lower()
 
     def _draw(self, message: RenderableType, pair: Pair | None, clear: bool) -> None:
-        console, below = self.console, Group("", self._standing(), self._legend(pair))
+        console, below = self.console, Group("", self._state(), self._legend(pair))
         question = Text(QUESTION if pair is not None else self._end(), "bold")
         above = Group(message, "", question, "") if pair is not None else Group(message, "", question)
         room = console.height if console.is_terminal else 40
@@ -178,15 +176,15 @@ class AskLoop:
             return f"You have given {self.session.n_answers} answers, as many as --max-queries allows."
         return "Nothing is left worth asking."
 
-    def _standing(self) -> Text:
-        """How far it has come, in one line; a second one when it is time to stop."""
+    def _state(self) -> Text:
+        """Return the counts in one line, and a second line when it is time to stop."""
         assert self.progress is not None
         now = self.progress
-        parts = [counted(now.n_answers, "answer"), counted(now.n_clusters, "cluster")]
+        parts = [quantity(now.n_answers, "answer"), quantity(now.n_clusters, "cluster")]
         if now.stable_share is not None:
             parts.append(f"{100 * now.stable_share:.0f} % stable over the last 20")
         if now.unsatisfied:
-            parts.append(f"{counted(len(now.unsatisfied), 'answer')} not satisfied")
+            parts.append(f"{quantity(len(now.unsatisfied), 'answer')} not satisfied")
         if now.n_set_aside:
             parts.append(f"{now.n_set_aside} set aside")
         text = Text(f" {self.glyphs.dot} ".join(parts), "dim")
@@ -198,26 +196,22 @@ class AskLoop:
         shown = [(key, word) for key, word in LEGEND if pair is not None or key in "zrq"]
         return Text("  ").join(Text.assemble("[", (key, "bold"), f"] {word}") for key, word in shown)
 
-    def _farewell(self) -> None:
-        name = shlex.quote(near(self.file))
-        told = f"Saved in {name}"
+    def _print_summary(self) -> None:
+        counts = []
         if self.progress is not None:
-            now = self.session.n_answers
-            told += f": {counted(now, 'answer')}, {counted(self.progress.n_clusters, 'cluster')}"
-        out = shlex.quote(f"{self.file.stem}-clusters.csv")
-        self.console.print(
-            f"{told}. To export: cobras export {name} --out {out}", soft_wrap=True, markup=False
-        )
+            numbers = {"answer": self.session.n_answers, "cluster": self.progress.n_clusters}
+            counts = [quantity(number, word) for word, number in numbers.items()]
+        self.console.print(summary(self.file, *counts), soft_wrap=True, markup=False)
 
 
 @contextlib.contextmanager
-def _hangups() -> Iterator[None]:
-    """Let a closed terminal or a polite kill end the program through its `finally` blocks."""
+def _exit_on_signals() -> Iterator[None]:
+    """End the program through its `finally` blocks when the terminal is closed or a signal asks for it."""
     names = [name for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
     numbers = [
         n for n in (getattr(signal, name) for name in names) if signal.getsignal(n) is not signal.SIG_IGN
     ]
-    before = {number: signal.signal(number, _leave) for number in numbers}
+    before = {number: signal.signal(number, _exit) for number in numbers}
     try:
         yield
     finally:
@@ -225,7 +219,7 @@ def _hangups() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _leave(number: int, _: object) -> None:
+def _exit(number: int, _: object) -> None:
     if number != signal.SIGTERM:  # nobody reads any more, and writing to the terminal could block
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
