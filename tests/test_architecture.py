@@ -68,12 +68,12 @@ def test_nobody_imports_whom_they_may_not(path):
 
 
 def test_every_public_name_can_be_imported_and_is_documented():
-    reference = (DOCS / "api.md").read_text()
+    reference = (DOCS / "reference" / "api.md").read_text()
     for name in cobras.__all__:
         thing = getattr(cobras, name)
         assert inspect.getdoc(thing), f"{name} has no docstring"
         assert re.search(rf"^(\.\. auto\w+:: |)(cobras\.)?{name}$", reference, re.M), (
-            f"{name} is not in docs/api.md"
+            f"{name} is not in docs/reference/api.md"
         )
         public = [m for m in vars(thing) if not m.startswith("_")] if inspect.isclass(thing) else []
         for member in public:
@@ -90,7 +90,7 @@ def test_the_main_names_have_examples(name):
 
 
 def test_every_verb_and_option_of_the_shell_is_documented():
-    guide = (DOCS / "shell.md").read_text()
+    guide = (DOCS / "reference" / "shell.md").read_text()
     for verb in ("serve", "ask", "run", "export", "demo"):
         text = subprocess.run(
             [sys.executable, "-m", "cobras", verb, "--help"],
@@ -101,7 +101,7 @@ def test_every_verb_and_option_of_the_shell_is_documented():
         ).stdout
         assert f"cobras {verb}" in guide
         for option in set(re.findall(r"--[a-z][a-z-]+", text)) - {"--help"}:
-            assert option in guide, f"{option} of cobras {verb} is not in docs/shell.md"
+            assert option in guide, f"{option} of cobras {verb} is not in docs/reference/shell.md"
 
 
 def test_the_import_is_light():

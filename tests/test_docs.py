@@ -11,7 +11,7 @@ from cobras import Answer
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/series.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guides/library.md", "docs/guides/series.md"])
 def test_the_code_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)

@@ -29,7 +29,7 @@ JSON = typer.Option("--json", help="Print JSON and nothing else.")
 )
 def run(
     path: Annotated[
-        Path, typer.Argument(metavar="EXPERIMENT", help="A .toml file; see docs/experiments.md.")
+        Path, typer.Argument(metavar="EXPERIMENT", help="A .toml file; see docs/results/experiments.md.")
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where results go; beside the file by default.")

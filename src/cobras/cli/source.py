@@ -124,7 +124,8 @@ def open_session(dataset: Dataset, file: Path | None, **options: Any) -> Session
         if method is not None and registration(method).needs_rows:
             raise InvalidDataError(f"{method} clusters rows of numbers, not series; add --features points.")
         if is_new and method in (None, "cobras"):
-            options = {"branch": "smallest", **options}  # the better choice with series: see docs/series.md
+            # The better choice with series: see docs/guides/series.md.
+            options = {"branch": "smallest", **options}
         with show_reading() as progress:
             X = SeriesSpace(
                 dataset.series,

@@ -187,5 +187,5 @@ def _sentence_model() -> Any:
     except (ModuleNotFoundError, OSError):
         raise InvalidDataError(
             "Sentence embeddings need the package sentence-transformers and, on this machine, its model "
-            "all-MiniLM-L6-v2; docs/data.md says how to get both. Or leave them out."
+            "all-MiniLM-L6-v2; docs/guides/data.md says how to get both. Or leave them out."
         ) from None

@@ -1,5 +1,5 @@
 /**
- * The bodies of the HTTP interface, as docs/http.md describes them, and what the page makes of them.
+ * The bodies of the HTTP interface, as docs/reference/http.md describes them, and what the page makes of them.
  *
  * @typedef {"same" | "different" | "unsure"} Answer
  * @typedef {{name: string, value: string | null}} Cell
