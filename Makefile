@@ -4,7 +4,12 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 XDIST ?= --numprocesses=2
 
-.PHONY: demo test lint soak bench agreement docs wheel clean
+.DEFAULT_GOAL := demo
+.PHONY: help demo test lint soak bench agreement docs hooks wheel clean
+
+help:                       ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; \
+	do printf 'make %-10s %s\n' "$$target" "$$what"; done
 
 demo: .venv/base            ## cluster the bundled digits by answering questions
 	@$(BIN)/cobras demo
@@ -38,18 +43,22 @@ agreement: .venv/peers      ## same behaviour as cobras-ts, 50 seeds
 docs: .venv/docs            ## HTML in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
 
+hooks: .venv/lint           ## run style and types before every commit
+	$(BIN)/pre-commit install
+
 wheel: .venv/test           ## dist/*.whl
 	$(BIN)/python -m build --wheel
 
-clean:
+clean:                      ## remove .venv and all that was built
 	rm -rf .venv build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/base: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cobras needs Python >= 3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) --upgrade pip  # before 25.1 pip knows no dependency groups
 	$(PIP) --editable .
 	touch $@
 
 .venv/test .venv/lint .venv/docs .venv/peers: .venv/%: .venv/base
-	$(PIP) --editable '.[$*]'
+	$(PIP) --editable . --group $*
 	touch $@
