@@ -26,7 +26,7 @@ from distributed import Client, LocalCluster, wait
 
 from cobras import Pair, Session
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.dask import table as remote
+from cobras.spaces.dask.workers import Workers
 
 COLUMNS, BLOBS, CLASSES = 20, 15, 5
 PARTITION = 2**19  # rows
@@ -51,11 +51,11 @@ class Counted:
 
     def __init__(self) -> None:
         self.journeys: list[tuple[str, int]] = []
-        self._results = remote.Workers.results
+        self._results = Workers.results
 
-    def __call__(self, workers: remote.Workers, tasks: Sequence[Any]) -> Sequence[Any]:
+    def __call__(self, workers: Workers, tasks: Sequence[Any]) -> Sequence[Any]:
         found = self._results(workers, tasks)
-        kind = "pass" if tasks[0].key.startswith(("assigned", "getitem")) else "rows"
+        kind = "pass" if tasks[0].key.startswith(("assign_rows", "getitem")) else "rows"
         self.journeys.append((kind, sum(sizeof(each) for each in found)))
         return found
 
@@ -106,7 +106,7 @@ def main() -> int:
         made = f"made by {options.workers} workers in {time.perf_counter() - start:.1f} s"
         print(f"{options.rows:,} rows x {COLUMNS} columns, {X.nbytes / 2**20:,.0f} MB, {made}", flush=True)
         counted = Counted()
-        setattr(remote.Workers, "results", lambda workers, tasks: counted(workers, tasks))  # noqa: B010
+        setattr(Workers, "results", lambda workers, tasks: counted(workers, tasks))  # noqa: B010
         there, took, session = answered(X, y, options.answers)
         report("on workers", took)
         for kind in ("pass", "rows"):

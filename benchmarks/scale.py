@@ -40,7 +40,7 @@ from sklearn.metrics import adjusted_rand_score
 from cobras import Session
 from cobras.core.types import FloatArray, IndexArray
 from cobras.session.ahead import Thinker
-from cobras.spaces.passes.sampled import BLOCK
+from cobras.spaces.passes.sampling import BLOCK
 
 N_ANSWERS = 100
 THINKING = 1.0  # seconds

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cobras import Answer, InconsistentAnswersError, Session
-from cobras.spaces.passes import sampled as large
+from cobras.spaces.passes import sampling
 from cobras.spaces.series import SeriesSpace
 
 COBRAS_OPTIONS = {
@@ -57,7 +57,7 @@ SPACES = ("table", "passes", "dtw", "kshape")
 @contextmanager
 def in_passes(at_once=3, block=7):
     """Spaces made in here read more than a few rows in passes, and blocks are short."""
-    with mock.patch.object(large, "LARGE", at_once), mock.patch.object(large, "BLOCK", block):
+    with mock.patch.object(sampling, "LARGE", at_once), mock.patch.object(sampling, "BLOCK", block):
         yield
 
 

@@ -1,30 +1,15 @@
-"""Laws of the space of series, and its distances beside brute force and dtaidistance."""
+"""Laws of the space of series, and what it refuses."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import COBRAS, DataChangedError, InvalidDataError, Session, Space
-from cobras.core.partition import NodeRandom
-from cobras.spaces.kernels.dtw import LANES, dtw_matrix
-from cobras.spaces.kernels.kshape import KShape
-from cobras.spaces.kernels.spectral import spectral
+from cobras.spaces.kernels.dtw import dtw_matrix
 from cobras.spaces.series import MOST_SERIES, SeriesSpace
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-@st.composite
-def series(draw, max_series=25, max_length=14):
-    """Series of equal or different lengths and of one or more channels, some of them repeated or flat."""
-    rng = np.random.default_rng(draw(seeds))
-    n, channels = draw(st.integers(1, max_series)), draw(st.integers(1, 2))
-    lengths = rng.integers(1, max_length + 1, n) if draw(st.booleans()) else np.full(n, rng.integers(1, 15))
-    step = draw(st.sampled_from([1e-9, 0.5, 2.0]))  # 2: many values are equal, and many series flat
-    return [np.round(rng.normal(size=(channels, length)) / step) * step for length in lengths]
+from tests.spaces.data import seeds, series
 
 
 @st.composite
@@ -38,50 +23,6 @@ def spaces(draw):
     return SeriesSpace(
         values, train, distance=draw(st.sampled_from(["dtw", "kshape"])), normalise=draw(st.booleans())
     )
-
-
-def warped(x, y, width):
-    """DTW by its definition: x and y of shape (channels, length)."""
-    r, c = x.shape[1], y.shape[1]
-    cost = np.full((r + 1, c + 1), np.inf)
-    cost[0, 0] = 0
-    for i in range(r):
-        for j in range(c):
-            if -max(0, r - c) - width < j - i < max(0, c - r) + width:
-                least = min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
-                cost[i + 1, j + 1] = ((x[:, i] - y[:, j]) ** 2).sum() + least
-    return np.sqrt(cost[r, c])
-
-
-def together(values):
-    """One array, with rubbish after the end of shorter series, and the lengths."""
-    lengths = np.array([one.shape[1] for one in values])
-    padded = np.full((len(values), len(values[0]), lengths.max()), 77.0)
-    for row, one in zip(padded, values, strict=True):
-        row[:, : one.shape[1]] = one
-    return padded, lengths
-
-
-@given(series(), st.sampled_from([0.0, 0.1, 0.3, 1.0]), st.integers(1, 3))
-def test_dtw_is_its_definition(values, window, n_jobs):
-    found = dtw_matrix(*together(values), window, n_jobs)
-    width = max(1, int(window * max(one.shape[1] for one in values)))
-    expected = [[warped(x, y, width) for y in values] for x in values]
-    np.testing.assert_allclose(found, expected, atol=1e-4)
-    np.testing.assert_array_equal(found, found.T)
-    assert not found.diagonal().any()
-
-
-@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e15])
-def test_dtw_of_many_series_is_that_of_dtaidistance(scale):
-    dtw = pytest.importorskip("dtaidistance.dtw")
-    values = np.random.default_rng(0).normal(size=(2 * LANES + 5, 60)) * scale + 3 * scale
-    said = []
-    found = dtw_matrix(values[:, None], np.full(len(values), 60), 0.1, progress=said.append)
-    expected = dtw.distance_matrix_fast(values / scale, window=6, parallel=False) * scale
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
-    assert said == sorted(said)
-    assert said[-1] == 1
 
 
 def test_equal_series_are_at_distance_0_and_stay_together():
@@ -155,68 +96,6 @@ def test_the_medoid_has_the_largest_affinity_to_the_other_training_members(space
     affinity = np.exp(-0.5 * distances).sum(axis=1)
     at = shown.tolist().index(space.root(0).representative)
     assert affinity[at] >= affinity.max() * (1 - 1e-9)
-
-
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_spectral_groups_are_those_of_scikit_learn(k):
-    rng = np.random.default_rng(k)
-    for n in (40, 300):  # by the dense and by the iterative solver
-        points = rng.normal(size=(n, 2)) + 5 * rng.integers(0, k, n)[:, None]
-        distances = np.linalg.norm(points[:, None] - points, axis=2)
-        labels = spectral(distances, k, 0.5, NodeRandom(0, ()))
-        model = SpectralClustering(k, affinity="precomputed", random_state=0).fit(np.exp(-0.5 * distances))
-        assert adjusted_rand_score(labels, model.labels_) == 1
-
-
-def test_spectral_splits_what_is_far_apart():
-    """Affinities that vanish, an outlier, and more components than groups."""
-    for points in ([0, 1, 2, 1e6], [0, 1, 1e9, 2e9, 3e9], np.arange(200) ** 3.0):
-        x = np.array(points, float)
-        for k in (2, 3):
-            labels = spectral(abs(x[:, None] - x), k, 0.5, NodeRandom(0, ()))
-            assert 2 <= labels.max() + 1 <= k
-
-
-def test_shape_based_distance_is_its_definition():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(6, 2, 9))
-    values /= np.linalg.norm(values, axis=(1, 2), keepdims=True)
-    shapes = KShape(values)
-    similarity, shift = shapes.fit(shapes.spectra, shapes.series[:3])
-    for i in range(6):
-        for j in range(3):
-            lags = {
-                s: sum(
-                    values[i, c, t + s] * values[j, c, t]
-                    for c in range(2)
-                    for t in range(9)
-                    if 0 <= t + s < 9
-                )
-                for s in range(-8, 9)
-            }
-            assert similarity[i, j] == pytest.approx(max(lags.values()), abs=1e-5)
-            assert shift[i, j] == max(lags, key=lags.get)
-
-
-def test_a_centre_is_the_leading_eigenvector_of_its_shifted_members():
-    rng = np.random.default_rng(0)
-    shapes = KShape(np.cumsum(rng.normal(size=(30, 1, 20)), axis=2))
-    shift = rng.integers(-4, 5, 30)
-    centre = shapes.centre(np.arange(30), shift, np.zeros((1, 20), np.float32))[0]
-    rows = []
-    for one, s in zip(shapes.series[:, 0], shift, strict=True):
-        padded = np.concatenate([np.zeros(20), one, np.zeros(20)])[20 + s : 40 + s]
-        rows.append((padded - padded.mean()) / padded.std())
-    leading = np.linalg.eigh(np.array(rows).T @ rows)[1][:, -1]
-    assert abs(leading @ centre) == pytest.approx(1, abs=1e-4)
-    assert (np.array(rows) @ centre).sum() >= 0
-
-
-def test_a_centre_of_opposites_is_one_of_them():
-    wave = np.sin(np.arange(30.0))
-    shapes = KShape(np.stack([wave, -wave])[:, None])
-    centre = shapes.centre(np.arange(2), np.zeros(2, int), np.zeros((1, 30), np.float32))[0]
-    assert abs(np.corrcoef(centre, wave)[0, 1]) == pytest.approx(1)
 
 
 def test_kshape_finds_shifted_shapes():

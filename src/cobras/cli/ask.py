@@ -73,7 +73,7 @@ def load_kernels() -> None:
     import numpy as np
 
     from cobras.session.session import Session
-    from cobras.spaces.passes.sampled import LARGE
+    from cobras.spaces.passes.sampling import LARGE
 
     rows = np.random.default_rng(0).random((LARGE + 1, 2))  # large sets need kernels of their own
     Session(rows, random_state=0).ask()

@@ -19,8 +19,8 @@ from cobras.core.types import LabelArray, Oracle
 from cobras.session.oracles import LabelOracle
 from cobras.session.run import run
 from cobras.session.session import Session
+from cobras.spaces import OPTIONS
 from cobras.spaces.base import Space
-from cobras.spaces.choose import OPTIONS
 
 
 class LabelsPerQuery(Sequence[LabelArray]):

@@ -25,8 +25,8 @@ from cobras.methods.registry import all_options, find_method, registration
 from cobras.session.file import SessionFile, described
 from cobras.session.history import Entry, History, Revision
 from cobras.session.replay import Replay
+from cobras.spaces import as_rows, choose_space
 from cobras.spaces.base import RemoteSpace, Space
-from cobras.spaces.choose import as_rows, choose_space
 
 
 class Session:

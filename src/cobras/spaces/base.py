@@ -1,14 +1,26 @@
-"""How the data is cut: a space splits super-instances, names representatives and measures distances."""
+"""What a space is: the protocols that methods rely on, and what the spaces of this package share.
+
+Splits are memoised per node of the split tree and draw their random numbers from the node, so replaying a session
+repeats no clustering and gives the same parts, whatever else was asked of the space before.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from cobras.core.partition import Partition, SuperInstance
+import numpy as np
+
+from cobras.core.partition import NodePath, Partition, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
+
+Among: TypeAlias = Literal["all", "train"]
+Node: TypeAlias = tuple[int, NodePath, Split | None]  # without a split it is the root
+Parts: TypeAlias = tuple[SuperInstance, ...]
 
 
 @runtime_checkable
@@ -18,22 +30,20 @@ class Space(Protocol):
     n: int
 
     def root(self, seed: int) -> SuperInstance:
-        """The super-instance that holds everything."""
+        """Return the super-instance that holds all instances."""
 
-    def split(
-        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all", draw: int = 0
-    ) -> tuple[SuperInstance, ...]:
-        """At most k parts, each with a training member; a single one when it cannot be split.
+    def split(self, s: SuperInstance, k: int, among: Among = "all", draw: int = 0) -> Parts:
+        """Return at most k parts, each with a training member; a single one when it cannot be split.
 
         With `among="train"` only training members decide on the parts, and the others follow the nearest one.
         The same call gives the same parts; another `draw` uses other random numbers.
         """
 
     def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
-        """The medoid, then the next best training members, at most `count`."""
+        """Return the medoid, then the next best training members, at most `count`."""
 
     def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
-        """The distance between every super-instance of a and every one of b."""
+        """Return the distance between every super-instance of a and every one of b."""
 
 
 @runtime_checkable
@@ -54,16 +64,7 @@ class VectorSpace(Space, Protocol):
     memo: dict[Any, Any]
 
     def partition(self, labels: IndexArray) -> Partition:
-        """A clustering given by labels: one super-instance for each cluster."""
-
-
-def digest(*parts: bytes | IndexArray) -> bytes:
-    """Sixteen bytes that tell these arrays from others: a short key for the memo of a space."""
-    hashed = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.tobytes()
-        hashed.update(len(data).to_bytes(8, "little") + data)
-    return hashed.digest()
+        """Return the clustering given by labels: one super-instance for each cluster."""
 
 
 @runtime_checkable
@@ -74,3 +75,78 @@ class RemoteSpace(Space, Protocol):
         self, folder: str | os.PathLike[str], partition: Partition, names: Mapping[int, str] | None = None
     ) -> None:
         """Write the labels of all instances from where they lie into a folder."""
+
+
+class TreeSpace(ABC):
+    """The split tree: every root and every split is made once, also when several threads want it."""
+
+    def __init__(self) -> None:
+        self._splits: dict[Node, Parts] = {}
+        self._lock, self._busy = threading.Lock(), dict[Node, threading.Lock]()
+
+    @abstractmethod
+    def _make_root(self, seed: int) -> SuperInstance:
+        """Return the super-instance that holds all instances."""
+
+    @abstractmethod
+    def _make_parts(self, s: SuperInstance, split: Split) -> Parts:
+        """Return at most `split.k` parts; s alone if it cannot be split."""
+
+    @abstractmethod
+    def _best_members(self, s: SuperInstance, count: int) -> IndexArray:
+        """Return the training members that represent s best, the best first, at most `count`."""
+
+    def root(self, seed: int) -> SuperInstance:
+        """Return the super-instance that holds all instances."""
+        return self._make_once((seed, (), None), lambda: (self._make_root(seed),))[0]
+
+    def split(self, s: SuperInstance, k: int, among: Among = "all", draw: int = 0) -> Parts:
+        """Return at most k parts, each with a training member; never more than there are distinct rows."""
+        split = Split(min(k, s.n_train), among, draw)
+        if split.k < 2:
+            return (s,)
+        return self._make_once((s.seed, s.path, split), lambda: self._make_parts(s, split))
+
+    def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
+        """Return the medoid, then the training members that represent s next best."""
+        others = self._best_members(s, count + 1).tolist()
+        return (s.representative, *(i for i in others if i != s.representative))[:count]
+
+    def _make_once(self, node: Node, make: Callable[[], Parts]) -> Parts:
+        """Return what has been made for a node; make it now, or wait while another thread makes it."""
+        if node not in self._splits:
+            with self._lock:
+                busy = self._busy.setdefault(node, threading.Lock())
+            with busy:
+                if node not in self._splits:
+                    self._splits[node] = make()
+            self._busy.pop(node, None)
+        return self._splits[node]
+
+
+def squared_distances(rows: FloatArray, point: FloatArray) -> FloatArray:
+    """Return the squared distance of every row to a point, by differences: exactly 0 between equal rows."""
+    away = rows - point
+    squared: FloatArray = np.einsum("ij,ij->i", away, away)
+    return squared
+
+
+def nearest_trained(medoids: FloatArray, means: FloatArray, n_train: IndexArray) -> IndexArray:
+    """Return the group that each group joins: itself or, without training member, the nearest one that has some.
+
+    Near is the medoid of the one to the mean of the other.
+    """
+    good = np.flatnonzero(n_train)
+    joins = np.arange(len(means))
+    for g in np.flatnonzero(n_train == 0):
+        joins[g] = good[squared_distances(medoids[good], means[g]).argmin()]
+    return joins
+
+
+def digest(*parts: bytes | IndexArray) -> bytes:
+    """Return sixteen bytes that tell these arrays from others: a short key for the memo of a space."""
+    hashed = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.tobytes()
+        hashed.update(len(data).to_bytes(8, "little") + data)
+    return hashed.digest()

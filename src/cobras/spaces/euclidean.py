@@ -1,38 +1,49 @@
 """Rows of numbers under the Euclidean distance, split by k-means.
 
-Splits are memoised per node of the split tree and draw their random numbers from the node, so replaying a session
-repeats no k-means and gives the same parts. A part without training member joins the part whose representative is
-nearest to its mean; unlike in the authors' code the centroid is then computed again, so that it is always the mean
-of the members.
+A part without training member joins the part whose representative is nearest to its mean; unlike in the authors'
+code the centroid is then computed again, so that it is always the mean of the members.
 
 A super-instance of up to `LARGE` rows is gathered and clustered at once. A larger one is read in a few passes
-(`passes.sampled`), and its members are kept as one byte per row and split (`passes.members`). All this is
+(`passes.sampling`), and its members are kept as one byte per row and split (`passes.memory`). All this is
 the same wherever the rows lie: in memory here, on a cluster in `cobras.spaces.dask.space`.
 """
 
 from __future__ import annotations
 
-import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import Any, Literal
 
 import numpy as np
 
 from cobras.core.partition import Child, Members, NodePath, Partition, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.spaces.kernels.kmeans import KMeansResult, kmeans
-from cobras.spaces.parts import describe, homes, squared_distances
-from cobras.spaces.passes import sampled as large
-from cobras.spaces.passes.members import Division, Everything, Part, Shelf
-from cobras.spaces.passes.regions import MemoryRegion
+from cobras.spaces.base import Parts, TreeSpace, nearest_trained, squared_distances
+from cobras.spaces.kernels.kmeans import describe_groups, kmeans
+from cobras.spaces.passes import sampling
+from cobras.spaces.passes.memory import MemberCache, MemoryRegion, PartMembers, SplitLabels
 
 Medoid = Literal["nearest_to_centroid", "train_centroid", "pam"]
-Among: TypeAlias = Literal["all", "train"]
-Node: TypeAlias = tuple[int, NodePath, Split | None]
 
 
-class RowSpace(ABC):
+class AllRows:
+    """The members of the root; see `cobras.core.partition.Members`."""
+
+    first = 0
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def found(self) -> IndexArray:
+        """Return all row numbers, in the smallest type that holds them."""
+        return np.arange(self._n, dtype=np.int32 if self._n < 2**31 else np.int64)
+
+
+class RowSpace(TreeSpace):
     """Rows of numbers, wherever they lie: all but how to get at them."""
 
     def __init__(
@@ -43,98 +54,95 @@ class RowSpace(ABC):
         full_restarts: bool,
         medoid: Medoid,
     ) -> None:
+        super().__init__()
         self.n, self._n_columns = shape
         self.train = None if train is None or train.all() else train
         self.n_init = n_init
         self.full_restarts = full_restarts
         self.medoid = medoid
+        # Kernels take no None: an empty mask means that every row may be shown.
         self._shown = np.empty(0, dtype=bool) if self.train is None else self.train
-        self._splits: dict[Node, tuple[SuperInstance, ...]] = {}
-        self._at_once, self._block = large.LARGE, large.BLOCK
-        self._lock, self._busy = threading.Lock(), dict[Node, threading.Lock]()
+        self._at_once, self._block = sampling.LARGE, sampling.BLOCK
 
     @abstractmethod
     def _rows(self, s: SuperInstance) -> FloatArray:
-        """All rows of a super-instance that is not large."""
+        """Return all rows of a super-instance that is not large."""
 
     @abstractmethod
-    def _region(self, s: SuperInstance) -> large.Region:
-        """What reads a large super-instance in passes."""
+    def _region(self, s: SuperInstance) -> sampling.Region:
+        """Return what reads a large super-instance in passes."""
 
     @abstractmethod
-    def _divided(self, s: SuperInstance, found: large.Cut) -> Sequence[Members]:
-        """The members of every part of a large super-instance."""
-
-    def root(self, seed: int) -> SuperInstance:
-        """The super-instance that holds everything."""
-        return self._once((seed, (), None), lambda: (self._root(seed),))[0]
-
-    def split(
-        self, s: SuperInstance, k: int, among: Among = "all", draw: int = 0
-    ) -> tuple[SuperInstance, ...]:
-        """At most k parts, each with a training member; never more than there are distinct rows."""
-        split = Split(min(k, s.n_train), among, draw)
-        if split.k < 2:
-            return (s,)
-        make = self._large_parts if self._is_large(s) else self._small_parts
-        return self._once((s.seed, s.path, split), lambda: make(s, split))
-
-    def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
-        """The medoid, then the training members next nearest to the centroid."""
-        if self._is_large(s):
-            others = large.nearest_members(self._region(s), s.centroid, count + 1)
-        else:
-            away = squared_distances(self._rows(s), s.centroid)
-            if self.train is not None:
-                away[~self._shown_of(s)] = np.inf
-            others = s.members[np.argsort(away, kind="stable")[: min(count + 1, s.n_train)]]
-        return (s.representative, *(i for i in others.tolist() if i != s.representative))[:count]
+    def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:
+        """Return the members of every part of a large super-instance."""
 
     def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
-        """Euclidean distances between centroids."""
+        """Return Euclidean distances between centroids."""
         from scipy.spatial.distance import cdist  # 0.2 s that the first question does not wait for
 
         between: FloatArray = cdist(np.array([s.centroid for s in a]), np.array([s.centroid for s in b]))
         return between
 
-    # -- all rows at once ------------------------------------------------------------------------------------------
+    def _make_root(self, seed: int) -> SuperInstance:
+        everything = AllRows(self.n)
+        whole = SuperInstance(everything, 0, np.empty(self._n_columns), self.n, seed)
+        if not self._is_large(whole):
+            one_group = np.zeros(self.n, dtype=np.int32)
+            return self._parts(self._rows(whole), everything.found(), one_group, self._shown, seed)[0]
+        region = self._region(whole)
+        # A rough mean: sums are taken relative to it, and the medoid is among the rows nearest to it.
+        some = region.rows(np.linspace(0, self.n - 1, sampling.SAMPLE // 4, dtype=np.int64))
+        found = sampling.groups_around(region, some.mean(axis=0, keepdims=True, dtype=np.float64))
+        return SuperInstance(everything, int(found.medoids[0]), found.means[0], int(found.n_train[0]), seed)
 
-    def _small_parts(self, s: SuperInstance, split: Split) -> tuple[SuperInstance, ...]:
-        rows, shown = self._rows(s), self._shown_of(s)
-        cut = self._cut if split.among == "all" else self._cut_among_train
-        labels = cut(rows, shown, s, split)
-        parts = self._parts(rows, s.members, labels, shown, s.seed, lambda g: (*s.path, Child(split, g)))
+    def _make_parts(self, s: SuperInstance, split: Split) -> Parts:
+        parts = self._large_parts(s, split) if self._is_large(s) else self._small_parts(s, split)
         return parts if len(parts) > 1 else (s,)
 
+    def _best_members(self, s: SuperInstance, count: int) -> IndexArray:
+        if self._is_large(s):
+            return sampling.nearest_members(self._region(s), s.centroid, count)
+        away = squared_distances(self._rows(s), s.centroid)
+        if self.train is not None:
+            away[~self._shown_of(s)] = np.inf
+        return s.members[np.argsort(away, kind="stable")[: min(count, s.n_train)]]
+
+    def _is_large(self, s: SuperInstance) -> bool:
+        # The options of the authors' code need all rows at once, however many there are.
+        at_once = min(self._at_once, sampling.AT_ONCE // self._n_columns)
+        return len(s) > at_once and self.medoid == "nearest_to_centroid" and not self.full_restarts
+
     def _shown_of(self, s: SuperInstance) -> BoolArray:
-        """Which members may be shown; empty if all may."""
+        """Return which members may be shown; empty if all may."""
         return self._shown if self.train is None else self._shown[s.members]
 
-    def _cut(self, rows: FloatArray, shown: BoolArray, s: SuperInstance, split: Split) -> IndexArray:
-        """K-means on all members; a group without training member joins the one whose medoid is nearest to it."""
-        labels: IndexArray = self._kmeans(rows, s, split).labels
+    # -- all rows at once ------------------------------------------------------------------------------------------
+
+    def _small_parts(self, s: SuperInstance, split: Split) -> Parts:
+        rows, shown = self._rows(s), self._shown_of(s)
+        labels = self._labels(rows, shown, s, split)
+        return self._parts(rows, s.members, labels, shown, s.seed, (s.path, split))
+
+    def _labels(self, rows: FloatArray, shown: BoolArray, s: SuperInstance, split: Split) -> IndexArray:
+        """Return the group of every row; each group has a training member."""
+        cluster = partial(
+            kmeans, k=split.k, rng=s.random(split), n_init=self.n_init, full_restarts=self.full_restarts
+        )
+        labels: IndexArray
+        if split.among == "train" and self.train is not None:
+            from scipy.spatial.distance import cdist
+
+            found = cluster(rows[shown])
+            labels = cdist(rows, found.centers).argmin(axis=1)
+            labels[shown] = found.labels
+            return labels
+        labels = cluster(rows).labels
         if self.train is None:
             return labels
-        *_, means, medoids, n_train = describe(rows, labels, int(labels.max()) + 1, shown)
-        home = homes(rows[medoids], means, n_train)
-        regrouped: IndexArray = np.unique(home[labels], return_inverse=True)[1]
-        return regrouped
-
-    def _cut_among_train(
-        self, rows: FloatArray, shown: BoolArray, s: SuperInstance, split: Split
-    ) -> IndexArray:
-        """K-means on the training members; the others follow the nearest center."""
-        if self.train is None:
-            return self._kmeans(rows, s, split).labels
-        from scipy.spatial.distance import cdist
-
-        found = self._kmeans(rows[shown], s, split)
-        labels: IndexArray = cdist(rows, found.centers).argmin(axis=1)
-        labels[shown] = found.labels
+        *_, means, medoids, n_train = describe_groups(rows, labels, int(labels.max()) + 1, shown)
+        joins = nearest_trained(rows[medoids], means, n_train)
+        labels = np.unique(joins[labels], return_inverse=True)[1]
         return labels
-
-    def _kmeans(self, rows: FloatArray, s: SuperInstance, split: Split) -> KMeansResult:
-        return kmeans(rows, split.k, s.random(split), n_init=self.n_init, full_restarts=self.full_restarts)
 
     def _parts(
         self,
@@ -143,18 +151,21 @@ class RowSpace(ABC):
         labels: IndexArray,
         shown: BoolArray,
         seed: int,
-        path_of: Callable[[int], NodePath],
-    ) -> tuple[SuperInstance, ...]:
+        node: tuple[NodePath, Split] | None = None,
+    ) -> Parts:
+        """Return a super-instance for each label; without a node they all are roots."""
         k = int(labels.max()) + 1
-        ordered, starts, means, medoids, n_train = describe(rows, labels, k, shown)
+        ordered, starts, means, medoids, n_train = describe_groups(rows, labels, k, shown)
         parts = []
         for g in range(k):
             group = ordered[starts[g] : starts[g + 1]]
             medoid = (
                 medoids[g] if self.medoid == "nearest_to_centroid" else self._other_medoid(rows, group, shown)
             )
-            found = members[group], int(members[medoid]), means[g], int(n_train[g])
-            parts.append(SuperInstance(*found, seed, path_of(g)))
+            path = () if node is None else (*node[0], Child(node[1], g))
+            parts.append(
+                SuperInstance(members[group], int(members[medoid]), means[g], int(n_train[g]), seed, path)
+            )
         return tuple(parts)
 
     def _other_medoid(self, rows: FloatArray, group: IndexArray, shown: BoolArray) -> int:
@@ -168,50 +179,23 @@ class RowSpace(ABC):
 
     # -- in passes -------------------------------------------------------------------------------------------------
 
-    def _is_large(self, s: SuperInstance) -> bool:
-        at_once = min(self._at_once, large.AT_ONCE // self._n_columns)
-        return len(s) > at_once and self.medoid == "nearest_to_centroid" and not self.full_restarts
-
-    def _large_parts(self, s: SuperInstance, split: Split) -> tuple[SuperInstance, ...]:
+    def _large_parts(self, s: SuperInstance, split: Split) -> Parts:
         region, rng, k = self._region(s), s.random(split), split.k
         if split.among == "all" or self.train is None:
-            found = large.cut(region, k, rng, self.n_init)
+            found = sampling.find_groups(region, k, rng, self.n_init)
         else:
-            found = large.described(region, large.cut(region.shown_only(), k, rng, self.n_init).means)
-        found = large.housed(region, found)
+            among_train = sampling.find_groups(region.shown_part(), k, rng, self.n_init)
+            found = sampling.groups_around(region, among_train.means)
+        found = sampling.join_untrained(region, found)
         if len(found.sizes) < 2:
             return (s,)
-        held = self._divided(s, found)
+        members = self._members_of_parts(s, found)
         return tuple(
-            SuperInstance(held[g], medoid, found.means[g], n_train, s.seed, (*s.path, Child(split, g)))
+            SuperInstance(members[g], medoid, found.means[g], n_train, s.seed, (*s.path, Child(split, g)))
             for g, (medoid, n_train) in enumerate(
                 zip(found.medoids.tolist(), found.n_train.tolist(), strict=True)
             )
         )
-
-    def _root(self, seed: int) -> SuperInstance:
-        everything = Everything(self.n)
-        whole = SuperInstance(everything, 0, np.empty(self._n_columns), self.n, seed)
-        if not self._is_large(whole):
-            nothing = np.zeros(self.n, dtype=np.int32)
-            return self._parts(
-                self._rows(whole), everything.found(), nothing, self._shown, seed, lambda g: ()
-            )[0]
-        region = self._region(whole)
-        some = region.rows(np.linspace(0, self.n - 1, large.SAMPLE // 4, dtype=np.int64))
-        found = large.described(region, some.mean(axis=0, keepdims=True, dtype=np.float64))
-        return SuperInstance(everything, int(found.medoids[0]), found.means[0], int(found.n_train[0]), seed)
-
-    def _once(self, node: Node, make: Callable[[], tuple[SuperInstance, ...]]) -> tuple[SuperInstance, ...]:
-        """What has been made for a node; made now, or waited for while another thread makes it."""
-        if node not in self._splits:
-            with self._lock:
-                busy = self._busy.setdefault(node, threading.Lock())
-            with busy:
-                if node not in self._splits:
-                    self._splits[node] = make()
-            self._busy.pop(node, None)
-        return self._splits[node]
 
 
 class EuclideanSpace(RowSpace):
@@ -250,22 +234,25 @@ class EuclideanSpace(RowSpace):
         super().__init__(X.shape, train, n_init, full_restarts, medoid)
         self.X = X
         self.memo: dict[Any, Any] = {}
-        self._shelf = Shelf(self.n)
 
     def partition(self, labels: IndexArray) -> Partition:
-        """A clustering given by labels: one super-instance for each cluster."""
+        """Return the clustering given by labels: one super-instance for each cluster."""
         _, labels = np.unique(labels, return_inverse=True)
-        everything = Everything(self.n).found()
-        parts = self._parts(self.X, everything, labels, self._shown, 0, lambda g: ())
-        return Partition.of((part,) for part in parts)
+        everything = AllRows(self.n).found()
+        return Partition.of((part,) for part in self._parts(self.X, everything, labels, self._shown, 0))
 
     def _rows(self, s: SuperInstance) -> FloatArray:
+        # No copy of the whole table for the root.
         return self.X if len(s) == self.n else self.X[s.members]
 
-    def _region(self, s: SuperInstance) -> large.Region:
+    def _region(self, s: SuperInstance) -> sampling.Region:
         members = None if len(s) == self.n else s.members
         return MemoryRegion(self.X, members, self.train, self._block)
 
-    def _divided(self, s: SuperInstance, found: large.Cut) -> Sequence[Members]:
-        division = Division(self._shelf, s, found.labels, found.sizes)
-        return [Part(division, g, first) for g, first in enumerate(found.firsts.tolist())]
+    def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:
+        labels = SplitLabels(self._cache, s, groups.labels, groups.sizes)
+        return [PartMembers(labels, g, first) for g, first in enumerate(groups.firsts.tolist())]
+
+    @cached_property
+    def _cache(self) -> MemberCache:
+        return MemberCache(self.n)

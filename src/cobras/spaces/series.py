@@ -3,8 +3,7 @@
 `distance="dtw"` is COBRAS-DTW: all pairs of series are compared once, and super-instances are split by spectral
 clustering. `distance="kshape"` is COBRAS-kShape. Departures from the authors' code: a representative is always a
 training instance, the medoid of the first super-instance included; series at distance 0 are not asked about; and a
-super-instance is split wherever it holds two different training instances. As in every space, random numbers belong
-to the node of the split tree and splits are memoised.
+super-instance is split wherever it holds two different training instances.
 """
 
 from __future__ import annotations
@@ -18,34 +17,35 @@ import numpy as np
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Child, NodePath, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
+from cobras.spaces.base import Parts, TreeSpace
 from cobras.spaces.kernels.dtw import dtw_matrix
-from cobras.spaces.kernels.kmeans import Uniforms
+from cobras.spaces.kernels.kmeans import RandomSource
 from cobras.spaces.kernels.kshape import KShape
-from cobras.spaces.kernels.spectral import Spectral
-from cobras.spaces.ragged import as_series, bridged, normalised, stretched
+from cobras.spaces.kernels.spectral import SpectralGeometry
 
+LARGEST = 1e15  # distances are kept in single precision
 MOST_SERIES = 10_000  # for DTW: 400 MB for the distances of all pairs, and 800 more during the first split
 
 
 class Geometry(Protocol):
-    """How series are cut, ranked and compared."""
+    """How series are grouped, ranked and compared."""
 
-    def cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, FloatArray | None]:
-        """At most k groups: a number for every member, and the centres of the groups, if it has any."""
+    def groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, FloatArray | None]:
+        """Return at most k groups: a number for every member, and the centres of the groups, if it has any."""
 
     def describe(
         self, candidates: IndexArray, members: IndexArray, start: FloatArray | None
     ) -> tuple[IndexArray, FloatArray]:
-        """The candidates, the one that best stands for the members first, and their centroid."""
+        """Return the candidates, the one that represents the members best first, and their centroid."""
 
-    def to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
-        """The distance of every member to every part."""
+    def distances_to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
+        """Return the distance of every member to every part."""
 
-    def between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
-        """The distance between every part of a and every one of b."""
+    def distances_between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
+        """Return the distance between every part of a and every one of b."""
 
 
-class SeriesSpace:
+class SeriesSpace(TreeSpace):
     """Time series, some of which may be shown.
 
     Parameters
@@ -89,6 +89,7 @@ class SeriesSpace:
         n_jobs: int = 1,
         progress: Callable[[float], None] | None = None,
     ) -> None:
+        super().__init__()
         self.values, self.lengths = as_series(values)
         self.n = len(self.values)
         self.train = None if train is None else self._mask(np.asarray(train))
@@ -104,80 +105,60 @@ class SeriesSpace:
         self.n_jobs = n_jobs
         self.progress = progress
         self._shown = np.ones(self.n, dtype=bool) if self.train is None else self.train
-        self._splits: dict[tuple[int, NodePath, Split | None], tuple[SuperInstance, ...]] = {}
 
     @property
     def table(self) -> FloatArray:
-        """All values as one table, a row for each series: what a session file recognises them by."""
+        """Return all values as one table, a row for each series: what a session file recognises them by."""
         return self.values.reshape(self.n, -1)
 
-    def root(self, seed: int) -> SuperInstance:
-        """The super-instance that holds everything."""
-        if (seed, (), None) not in self._splits:
-            self._splits[seed, (), None] = (self._part(np.arange(self.n, dtype=np.int32), None, seed, ()),)
-        return self._splits[seed, (), None][0]
-
-    def split(
-        self, s: SuperInstance, k: int, among: Literal["all", "train"] = "all", draw: int = 0
-    ) -> tuple[SuperInstance, ...]:
-        """At most k parts, each with a training member; two at least where training members are different."""
-        split = Split(min(k, s.n_train), among, draw)
-        if split.k < 2:
-            return (s,)
-        node = s.seed, s.path, split
-        if node not in self._splits:
-            shown = self._shown[s.members]
-            deciding = s.members if among == "all" else s.members[shown]
-            labels, centres = self._geometry.cut(deciding, split.k, s.random(split))
-            groups = [
-                self._part(
-                    deciding[labels == g],
-                    None if centres is None else centres[g],
-                    s.seed,
-                    (*s.path, Child(split, g)),
-                )
-                for g in range(int(labels.max()) + 1)
-            ]
-            parts = self._housed(groups, s.members[:0] if among == "all" else s.members[~shown])
-            self._splits[node] = parts if len(parts) > 1 else (s,)
-        return self._splits[node]
-
-    def representatives(self, s: SuperInstance, count: int) -> tuple[int, ...]:
-        """The medoid, then the training members that stand for the others next best."""
-        shown = s.members[self._shown[s.members]]
-        order, _ = self._geometry.describe(shown, s.members, s.centroid)
-        others = (int(i) for i in order[: count + 1])
-        return (s.representative, *(i for i in others if i != s.representative))[:count]
-
     def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
-        """DTW between representatives, or the shape-based distance between centroids."""
-        return self._geometry.between(a, b)
+        """Return DTW between representatives, or the shape-based distance between centroids."""
+        return self._geometry.distances_between(a, b)
 
     @cached_property
     def _geometry(self) -> Geometry:
-        """Made when first needed: it is nearly all of the work."""
-        series = bridged(self.values, self.lengths)
+        """Return the distances; made when first needed, because they are nearly all of the work."""
+        series = fill_gaps(self.values, self.lengths)
         if self.parameters["normalise"]:
-            series = normalised(series, self.lengths)
+            series = standardize(series, self.lengths)
         if self.parameters["distance"] == "kshape":
-            return KShape(stretched(series, self.lengths))
+            return KShape(stretch(series, self.lengths))
         distances = dtw_matrix(series, self.lengths, self.parameters["window"], self.n_jobs, self.progress)
-        return Spectral(distances, self.parameters["alpha"], series)
+        return SpectralGeometry(distances, self.parameters["alpha"], series)
 
-    def _housed(self, groups: Sequence[SuperInstance], others: IndexArray) -> tuple[SuperInstance, ...]:
+    def _make_root(self, seed: int) -> SuperInstance:
+        return self._part(np.arange(self.n, dtype=np.int32), None, seed, ())
+
+    def _make_parts(self, s: SuperInstance, split: Split) -> Parts:
+        shown = self._shown[s.members]
+        deciding = s.members if split.among == "all" else s.members[shown]
+        labels, centres = self._geometry.groups(deciding, split.k, s.random(split))
+        groups = []
+        for g in range(int(labels.max()) + 1):
+            start = None if centres is None else centres[g]
+            groups.append(self._part(deciding[labels == g], start, s.seed, (*s.path, Child(split, g))))
+        parts = self._attach(groups, s.members[:0] if split.among == "all" else s.members[~shown])
+        return parts if len(parts) > 1 else (s,)
+
+    def _best_members(self, s: SuperInstance, count: int) -> IndexArray:
+        order, _ = self._geometry.describe(s.members[self._shown[s.members]], s.members, s.centroid)
+        return order[:count]
+
+    def _attach(self, groups: Sequence[SuperInstance], others: IndexArray) -> Parts:
         """Let groups without a training member, and single others, follow the nearest group that has one."""
         good = [group for group in groups if group.n_train]
-        lonely = [group for group in groups if not group.n_train]
-        if not lonely and not len(others):
+        untrained = [group for group in groups if not group.n_train]
+        if not untrained and not len(others):
             return tuple(groups)
         joining: list[list[IndexArray]] = [[part.members] for part in good]
-        if lonely:
-            for group, home in zip(lonely, self._geometry.between(lonely, good).argmin(axis=1), strict=True):
-                joining[home].append(group.members)
+        if untrained:
+            nearest = self._geometry.distances_between(untrained, good).argmin(axis=1)
+            for group, target in zip(untrained, nearest, strict=True):
+                joining[target].append(group.members)
         if len(others):
-            nearest = self._geometry.to(others, good).argmin(axis=1)
-            for home in range(len(good)):
-                joining[home].append(others[nearest == home])
+            nearest = self._geometry.distances_to(others, good).argmin(axis=1)
+            for target in range(len(good)):
+                joining[target].append(others[nearest == target])
         return tuple(
             part
             if len(members) == len(part)
@@ -215,3 +196,113 @@ class SeriesSpace:
                 f"DTW compares every pair of series: {self.n} are too many, at most {MOST_SERIES} are accepted. "
                 "Cluster a sample of them, or use distance='kshape'."
             )
+
+
+def as_series(values: Any) -> tuple[FloatArray, IndexArray]:
+    """
+    Return series as one array of shape (n, channels, length), NaN after the end of each, and their lengths.
+
+    Examples
+    --------
+    >>> series, lengths = as_series([[1, 2, 3], [4.5]])
+    >>> series.tolist(), lengths.tolist()
+    ([[[1.0, 2.0, 3.0]], [[4.5, nan, nan]]], [3, 1])
+    """
+    array = _pad(values)
+    if array.ndim == 2:
+        array = array[:, None]
+    if array.ndim != 3 or 0 in array.shape:
+        raise InvalidDataError(
+            "Series must be given as an array (n, length) or (n, channels, length) or as a list of arrays, "
+            f"but the shape is {array.shape}."
+        )
+    large = np.abs(array) > LARGEST
+    if large.any():
+        raise InvalidDataError(
+            f"Series {np.argwhere(large)[0][0]} holds infinity or a number beyond {LARGEST:.0e}. Scale or drop it."
+        )
+    known: BoolArray = ~np.isnan(array)
+    by_moment: BoolArray = np.logical_or.reduce(known, axis=1)
+    empty = ~np.logical_or.reduce(by_moment, axis=1)
+    if empty.any():
+        raise InvalidDataError(f"Series {empty.argmax()} holds no number. Leave it out.")
+    lengths = array.shape[2] - by_moment[:, ::-1].argmax(axis=1)
+    return np.ascontiguousarray(array[:, :, : lengths.max()]), lengths
+
+
+def _pad(values: Any) -> FloatArray:
+    """Return one array, padded with NaN where series have different lengths."""
+    try:
+        if isinstance(values, np.ndarray) and values.dtype != object:
+            return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+        series = [np.atleast_2d(np.asarray(one, dtype=np.float64)) for one in values]
+    except (TypeError, ValueError):
+        raise InvalidDataError("Series must hold numbers; give NaN for what is missing.") from None
+    shapes = {one.shape[:-1] for one in series}
+    if len(shapes) != 1:
+        raise InvalidDataError(
+            f"All series must have the same number of channels, but there are {len(shapes)} kinds among them."
+            if shapes
+            else "There are no series."
+        )
+    stacked = np.full((len(series), *shapes.pop(), max(one.shape[-1] for one in series)), np.nan)
+    for row, one in zip(stacked, series, strict=True):
+        row[..., : one.shape[-1]] = one
+    return stacked
+
+
+def fill_gaps(values: FloatArray, lengths: IndexArray) -> FloatArray:
+    """Return values with a straight line across every gap; 0 after the end and in channels without a number.
+
+    Examples
+    --------
+    >>> fill_gaps(np.array([[[np.nan, 1, np.nan, 3, np.nan]]]), np.array([4]))
+    array([[[1., 1., 2., 3., 0.]]])
+    """
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return values
+    values = np.where(gaps, 0, values)
+    for i, channel in np.argwhere(gaps.any(axis=2) & ~gaps.all(axis=2)):
+        times = np.arange(lengths[i])
+        known = times[~gaps[i, channel, : lengths[i]]]
+        values[i, channel, : lengths[i]] = np.interp(times, known, values[i, channel, known])
+    return values
+
+
+def standardize(series: FloatArray, lengths: IndexArray) -> FloatArray:
+    """
+    Return every channel of every series with mean 0 and variance 1 up to its end, or 0 where it is flat.
+
+    Examples
+    --------
+    >>> standardize(np.array([[[1.0, 3.0, 0.0]], [[5.0, 5.0, 5.0]]]), np.array([2, 3]))
+    array([[[-1.,  1.,  0.]],
+    <BLANKLINE>
+           [[ 0.,  0.,  0.]]])
+    """
+    count = lengths[:, None, None]
+    inside = np.arange(series.shape[2]) < count
+    largest = np.abs(series).max(axis=2, keepdims=True)
+    # Divided by the largest number first, so that squares neither over- nor underflow.
+    found = series.astype(np.float64) / np.where(largest > 0, largest, 1)
+    found -= found.sum(axis=2, keepdims=True) / count
+    found = np.where(inside, found, 0)
+    spread = np.sqrt((found**2).sum(axis=2, keepdims=True) / count)
+    # A spread of a few roundings is that of a flat series.
+    found /= np.where(spread > 16 * np.finfo(series.dtype).eps, spread, np.inf)
+    return found
+
+
+def stretch(series: FloatArray, lengths: IndexArray) -> FloatArray:
+    """Return all series at the length of the longest, by straight lines between their values."""
+    longest = series.shape[2]
+    if (lengths == longest).all():
+        return series
+    times = np.arange(longest)
+    found = series.copy()
+    for i in np.flatnonzero(lengths < longest):
+        at = times * ((lengths[i] - 1) / max(1, longest - 1))
+        for channel in range(series.shape[1]):
+            found[i, channel] = np.interp(at, times[: lengths[i]], series[i, channel, : lengths[i]])
+    return found

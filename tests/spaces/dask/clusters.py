@@ -1,4 +1,4 @@
-"""Data for a cluster, made on its workers, and accidents that happen to them."""
+"""Data for a cluster, made on its workers or cut into chunks, and accidents that happen to them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ def blobs(n, d, k, chunks, seed=0, dtype=np.float32):
     noise = rng.normal(size=(n, d), chunks=(chunks, d)).astype(dtype)
     middle = y.map_blocks(lambda part: centers[part], dtype=dtype, new_axis=1, chunks=(y.chunks[0], (d,)))
     return noise + middle, y
+
+
+def cut_up(X, seed):
+    """The same rows in chunks of any size, the columns too."""
+    rng = np.random.default_rng(seed)
+    borders = [
+        np.unique([0, *rng.integers(0, size, rng.integers(0, 4)), size]) if size else [0] for size in X.shape
+    ]
+    return da.from_array(X, chunks=tuple(tuple(np.diff(b).tolist()) for b in borders))
 
 
 def kill_a_worker(client):

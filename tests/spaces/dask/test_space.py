@@ -18,21 +18,11 @@ from cobras import (
 )
 from cobras.spaces.base import RemoteSpace, VectorSpace
 from cobras.spaces.dask.space import as_table
-from cobras.spaces.dask.table import RemoteLabels, RemotePart, RemoteRegion
-from cobras.spaces.passes.regions import MemoryRegion
 from tests.problems import in_passes, problems
+from tests.spaces.dask.clusters import cut_up
 
 pytestmark = pytest.mark.usefixtures("small_partitions")
 few = settings(max_examples=settings.default.max_examples // 2)
-
-
-def cut_up(X, seed):
-    """The same rows in chunks of any size, the columns too."""
-    rng = np.random.default_rng(seed)
-    borders = [
-        np.unique([0, *rng.integers(0, size, rng.integers(0, 4)), size]) if size else [0] for size in X.shape
-    ]
-    return da.from_array(X, chunks=tuple(tuple(np.diff(b).tolist()) for b in borders))
 
 
 @few
@@ -77,56 +67,6 @@ def test_parts_are_those_of_memory(problem, seed, among):
             assert here.representatives(a, 3) == there.representatives(b, 3)
             np.testing.assert_array_equal(there.rows(b.members[::-1]), problem.X[a.members[::-1]])
             a, b = (max(space.split(s, k, among), key=len) for space, s in ((here, a), (there, b)))
-
-
-@few
-@given(
-    st.integers(2, 60), st.integers(1, 5), st.integers(1, 9), st.integers(1, 20), st.integers(0, 2**32 - 1)
-)
-def test_a_region_does_what_one_in_memory_does(n, d, k, block, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)).astype(rng.choice([np.float32, np.float64]))
-    labels = rng.integers(2, size=n).astype(np.uint8)
-    labels[rng.integers(n)] = 1
-    members, centers = np.flatnonzero(labels), rng.normal(size=(k, d))
-    with in_passes(block=block), dask.config.set(scheduler="synchronous"):
-        table = as_table(cut_up(X, seed))
-        assert not (table.starts[:-1] % block).any()
-        of = np.split(labels, table.starts[1:-1])
-        split = RemoteLabels(
-            [dask.delayed(part) for part in of], np.array([np.bincount(p, minlength=2) for p in of])
-        )
-        there = RemoteRegion(table, RemotePart(table, None, split, 1, int(members[0])))
-        here = MemoryRegion(X, members, None, block)
-        assert len(there) == len(here) == len(members)
-        assert there.shown_only() is there
-        positions = np.unique(rng.integers(len(members), size=5))
-        np.testing.assert_array_equal(there.rows(positions), here.rows(positions))
-        np.testing.assert_array_equal(there.at(members[::-1]), X[members[::-1]])
-        for keep in (False, True):
-            kept, found = there.assign(centers, keep=keep)
-            expected_labels, expected = here.assign(centers, keep=keep)
-            for a, b in zip(found, expected, strict=True):
-                np.testing.assert_array_equal(a, b)
-        candidates = found.candidates[found.candidates >= 0]
-        np.testing.assert_array_equal(there.at(candidates[::-1]), X[candidates[::-1]])
-        np.testing.assert_array_equal(np.concatenate(dask.compute(*kept.partitions)), expected_labels)
-        new = np.arange(k) // 2
-        joined, expected_labels = there.relabelled(kept, new), here.relabelled(expected_labels, new)
-        np.testing.assert_array_equal(np.concatenate(dask.compute(*joined.partitions)), expected_labels)
-        assert (
-            joined.counts.sum(axis=0).tolist() == np.bincount(expected_labels, minlength=new[-1] + 1).tolist()
-        )
-        for a, b in zip(there.farthest(centers), here.farthest(centers), strict=True):
-            np.testing.assert_array_equal(a, b)
-        found, away = there.nearest(centers[0], 3)
-        best = np.argsort(away, kind="stable")[:3]
-        np.testing.assert_array_equal(
-            found[best], members[np.argsort(((X[members] - centers[0]) ** 2).sum(axis=1))[:3]]
-        )
-        moved, rows = there.everything()
-        np.testing.assert_array_equal(moved, members)
-        np.testing.assert_array_equal(rows, X[members])
 
 
 def test_partitions_begin_where_blocks_do_and_small_ones_are_joined(monkeypatch):

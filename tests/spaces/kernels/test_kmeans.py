@@ -1,15 +1,10 @@
-"""Laws of k-means, then its optimum on tiny sets, its quality beside scikit-learn, and its compile cache."""
+"""Laws of k-means, then its optimum on tiny sets, and its quality beside scikit-learn."""
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -19,7 +14,6 @@ from sklearn import datasets
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-import cobras
 from cobras.spaces.kernels.kmeans import KMeansResult, kmeans
 
 SOAK = 10 if os.environ.get("COBRAS_SOAK") else 1
@@ -263,76 +257,3 @@ def test_quality_on_a_large_set_with_heavy_tails() -> None:
             expected = KMeans(k, n_init=10, random_state=0).fit(X).inertia_
             ratios += [fit(X, k, seed).inertia / expected for seed in range(4)]
     assert np.mean(ratios) <= 1.02
-
-
-START = """
-import os, sys, tempfile
-import numpy as np
-from cobras.spaces import kernels
-X = np.arange(10.0)[:, None] ** 2
-from cobras.spaces.kmeans import kmeans
-assert len(set(kmeans(X, 2, np.random.default_rng(0)).labels)) == 2
-called = kernels.pack, kernels.seed, kernels.lloyd
-print("hits", sum(sum(f.stats.cache_hits.values()) for f in called))
-print("misses", sum(sum(f.stats.cache_misses.values()) for f in called))
-"""
-NOWHERE = """
-import os, tempfile
-tempfile.tempdir = os.environ["TMPDIR"]  # else it would look for another one that can be written
-import numpy as np
-from cobras.spaces import kernels
-assert kernels.dot(np.ones(3), np.ones(3)) == 3
-"""
-CHECK = """
-assert not any(os.access(os.environ[name], os.W_OK) for name in ("HOME", "PYTHONPATH")), "not read-only"
-assert kernels.__file__.startswith(os.environ["PYTHONPATH"])
-"""
-
-
-def start(code: str, *, preexec_fn: Callable[[], object] | None = None, **environment: str) -> list[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**kept, "PYTHONDONTWRITEBYTECODE": "1", **environment},
-        preexec_fn=preexec_fn,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout.split()
-
-
-def test_a_second_start_compiles_nothing(tmp_path: Path) -> None:
-    assert start(START, NUMBA_CACHE_DIR=str(tmp_path)) == ["hits", "0", "misses", "3"]
-    assert start(START, NUMBA_CACHE_DIR=str(tmp_path)) == ["hits", "3", "misses", "0"]
-
-
-def obey_permissions() -> None:
-    """Drop root's right to write anything: nobody else may be able to read this interpreter."""
-    if os.getuid() == 0:
-        ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux capabilities")
-@pytest.mark.parametrize("writable", ["temporary directory", "nothing"])
-def test_works_where_the_install_and_the_home_are_read_only(tmp_path: Path, writable: str) -> None:
-    source, home, temporary = (tmp_path / name for name in ("install", "home", "temporary"))
-    package = Path(cobras.__file__).parent
-    shutil.copytree(package, source / "cobras", ignore=shutil.ignore_patterns("__pycache__"))
-    home.mkdir()
-    temporary.mkdir()
-    closed = [home, source, *source.rglob("*"), *([temporary] if writable == "nothing" else [])]
-    for path in closed:
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    environment = {"HOME": str(home), "XDG_CACHE_HOME": str(home), "TMPDIR": str(temporary)}
-    environment["PYTHONPATH"] = str(source)
-    try:
-        code = (NOWHERE if writable == "nothing" else START) + CHECK
-        start(code, preexec_fn=obey_permissions, **environment)
-    finally:
-        for path in closed:
-            path.chmod(0o755)
-    kept = [path.parent.parent for path in temporary.rglob("*.nbi")]
-    assert bool(kept) == (writable == "temporary directory")
-    assert all(path.stat().st_mode & 0o077 == 0 for path in temporary.iterdir()), "private to the user"

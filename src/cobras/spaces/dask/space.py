@@ -1,8 +1,8 @@
 """Rows of numbers on a dask cluster, split by k-means.
 
-The rows stay on the workers; centroids, counts, representatives and a sample travel. A super-instance of up to
-`LARGE` rows moves here once and is split here with all that comes out of it. Questions and labels are those that
-the same rows give in memory (on processors of the same kind, which round the same way).
+The rows stay on the workers; centroids, counts, representatives and a sample are sent to the client. The rows of a
+super-instance of up to `LARGE` rows are fetched once; it and its parts are split here. Questions and labels are
+those that the same rows give in memory (on processors of the same kind, which round the same way).
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Members, NodePath, Partition, SuperInstance
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.dask.table import RemotePart, RemoteRegion, RemoteTable, label_tasks
-from cobras.spaces.dask.tasks import tidied, written
-from cobras.spaces.dask.workers import Workers
+from cobras.spaces.dask.workers import Workers, remove_old_parts, write_labels
 from cobras.spaces.euclidean import Medoid, RowSpace
-from cobras.spaces.passes import sampled as large
+from cobras.spaces.passes import sampling
 
-LEAST = 2**24  # bytes of a partition: a scheduler takes milliseconds for a task, however short that is
-KEPT = 2**27  # bytes of rows that stay here, in any case those that were needed last
+LEAST = 2**24  # bytes of a partition: a scheduler takes milliseconds for a task, however short it is
+KEPT = 2**27  # bytes of rows that are kept here, in any case those that were needed last
 
 
 class DaskSpace(RowSpace):
@@ -71,11 +70,11 @@ class DaskSpace(RowSpace):
             )
         super().__init__(self.table.shape, None, n_init, full_restarts, medoid)
         self.parameters = {"n_init": n_init, "full_restarts": full_restarts, "medoid": medoid}
-        self._moved: OrderedDict[tuple[int, NodePath], tuple[IndexArray, FloatArray]] = OrderedDict()
-        self._homes: dict[tuple[int, NodePath], SuperInstance] = {}
+        self._fetched: OrderedDict[tuple[int, NodePath], tuple[IndexArray, FloatArray]] = OrderedDict()
+        self._sources: dict[tuple[int, NodePath], SuperInstance] = {}
 
     def rows(self, instances: IndexArray) -> FloatArray:
-        """The rows of some instances, from where they lie."""
+        """Return the rows of some instances, from where they lie."""
         return self.table[np.asarray(instances)]
 
     def export_labels(
@@ -88,7 +87,7 @@ class DaskSpace(RowSpace):
         """
         place = os.fspath(folder)
         place = place if "://" in place else str(Path(place).absolute())
-        write, tidy = dask.delayed(written, pure=False), dask.delayed(tidied, pure=False)
+        write, remove = dask.delayed(write_labels, pure=False), dask.delayed(remove_old_parts, pure=False)
         self.table.workers.results(
             [
                 write(labels, int(start), place, p, dict(names or {}))
@@ -97,55 +96,57 @@ class DaskSpace(RowSpace):
                 )
             ]
         )
-        self.table.workers.results([tidy(place, len(self.table.partitions))])
+        self.table.workers.results([remove(place, len(self.table.partitions))])
 
     # -- what `RowSpace` needs -------------------------------------------------------------------------------------
 
-    def _region(self, s: SuperInstance) -> large.Region:
+    def _region(self, s: SuperInstance) -> sampling.Region:
         return RemoteRegion(self.table, s.holding if isinstance(s.holding, RemotePart) else None)
 
-    def _divided(self, s: SuperInstance, found: large.Cut) -> Sequence[Members]:
+    def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:
         above = s.holding if isinstance(s.holding, RemotePart) else None
         return [
-            RemotePart(self.table, above, found.labels, g, first)
-            for g, first in enumerate(found.firsts.tolist())
+            RemotePart(self.table, above, groups.labels, g, first)
+            for g, first in enumerate(groups.firsts.tolist())
         ]
 
-    def _root(self, seed: int) -> SuperInstance:
-        with np.errstate(all="ignore"):  # the first pass finds NaN, after a sample may have met it
-            return super()._root(seed)
+    def _make_root(self, seed: int) -> SuperInstance:
+        # NaN is found and named in the first pass; the rough mean before it may already stumble over one.
+        with np.errstate(all="ignore"):
+            return super()._make_root(seed)
 
     def _rows(self, s: SuperInstance) -> FloatArray:
         if isinstance(s.holding, np.ndarray):
+            # It was split here, so the rows of one of its ancestors were fetched.
             above = ((s.seed, s.path[:end]) for end in range(len(s.path) + 1))
-            home = self._homes[next(node for node in above if node in self._homes)]
-            members, rows = self._move(home)
+            ancestor = next(node for node in above if node in self._sources)
+            members, rows = self._fetch(self._sources[ancestor])
             return rows[np.searchsorted(members, s.holding)]
-        return self._move(s)[1]
+        return self._fetch(s)[1]
 
-    def _move(self, s: SuperInstance) -> tuple[IndexArray, FloatArray]:
-        """All members of a super-instance and their rows, here."""
+    def _fetch(self, s: SuperInstance) -> tuple[IndexArray, FloatArray]:
+        """Return all members of a super-instance and their rows, fetched if they are not kept here."""
         node = (s.seed, s.path)
         with self._lock:
-            self._homes[node] = s
-            if node in self._moved:
-                self._moved.move_to_end(node)
-                return self._moved[node]
+            self._sources[node] = s
+            if node in self._fetched:
+                self._fetched.move_to_end(node)
+                return self._fetched[node]
         part = s.holding if isinstance(s.holding, RemotePart) else None
-        found = members, rows = RemoteRegion(self.table, part).everything()
+        found = members, rows = RemoteRegion(self.table, part).all_rows()
         if not self.table.checked and (sentence := flaw(rows)):
             raise InvalidDataError(sentence)
         if part is not None:
             part.remember(members)
         with self._lock:
-            self._moved[node] = found
-            while sum(rows.nbytes for _, rows in self._moved.values()) > KEPT and len(self._moved) > 1:
-                self._moved.popitem(last=False)
+            self._fetched[node] = found
+            while sum(rows.nbytes for _, rows in self._fetched.values()) > KEPT and len(self._fetched) > 1:
+                self._fetched.popitem(last=False)
         return found
 
 
 def as_table(X: Any, *, persist: bool = True) -> RemoteTable:
-    """The partitions of an array or a data frame, moved to the borders of blocks and kept on the workers."""
+    """Return the partitions of an array or a data frame, moved to the borders of blocks and kept on the workers."""
     X = _as_floats(_as_array(X) if isinstance(X, dd.DataFrame | dd.Series) else X)
     workers = Workers()
     persist = persist and workers.client is not None
@@ -155,7 +156,7 @@ def as_table(X: Any, *, persist: bool = True) -> RemoteTable:
     n, d = X.shape
     if 0 in X.shape:
         raise InvalidDataError(f"X must be a table with rows and columns, but its shape is {X.shape}.")
-    block, borders = large.BLOCK, [0]
+    block, borders = sampling.BLOCK, [0]
     least = max(block, LEAST // (X.dtype.itemsize * d))
     for end in (np.cumsum(X.chunks[0]) + block // 2) // block * block:
         if end - borders[-1] >= least and end < n:
@@ -181,7 +182,7 @@ def _as_floats(X: Any) -> Any:
 
 
 def _as_array(frame: Any) -> Any:
-    """A data frame as an array of floats, in the precision that it would have in memory."""
+    """Return a data frame as an array of floats, in the precision that it would have in memory."""
     from pandas.api.types import is_numeric_dtype
 
     if frame.ndim != 2:

@@ -1,6 +1,6 @@
 """Passes over rows on other machines: one task for each partition of a dask array.
 
-A task runs the passes of `spaces.passes.regions` on its partition and sends back what they add up to, block by
+A task runs the passes of `spaces.passes.memory` on its partition and sends back what they add up to, block by
 block. Partitions begin where blocks of global row numbers begin, so these are the very numbers that memory gives.
 The labels of a split stay beside the rows, as one byte per member; the members of a part are found from the labels
 of all splits above it. A worker that dies costs the time to make its partitions and labels again, from their graph.
@@ -18,9 +18,18 @@ import numpy as np
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import FloatArray, IndexArray, LabelArray
-from cobras.spaces.dask.tasks import Chain, assigned, chosen, closest, labelled, moved, outlying, taken
-from cobras.spaces.dask.workers import Workers as Workers
-from cobras.spaces.passes.sampled import Region, Sums
+from cobras.spaces.dask.workers import (
+    Chain,
+    Workers,
+    assign_rows,
+    farthest_row,
+    label_rows,
+    members_of_part,
+    nearest_rows,
+    take_all,
+    take_rows,
+)
+from cobras.spaces.passes.sampling import Region, Sums
 
 
 class RemoteTable:
@@ -45,12 +54,12 @@ class RemoteTable:
         return self.shape[0]
 
     def __getitem__(self, rows: IndexArray) -> FloatArray:
-        """Some rows by their numbers, in any order."""
+        """Return some rows by their numbers, in any order."""
         found: FloatArray = self.take(self.partitions, rows)
         return found
 
     def take(self, partitions: Sequence[Any], rows: IndexArray) -> Any:
-        """What tasks, one for each partition, give for some rows."""
+        """Return what tasks, one for each partition, give for some rows."""
         home = np.searchsorted(self.starts, rows, side="right") - 1
         where = {p: np.flatnonzero(home == p) for p in np.unique(home)}
         pick = dask.delayed(np.take, pure=False)
@@ -89,15 +98,15 @@ class RemotePart:
         return int(self.counts.sum())
 
     def members(self) -> list[Any]:
-        """The numbers of the members within each partition, as tasks."""
+        """Return the numbers of the members within each partition, as tasks."""
         numbers = [number for _, number in self.chain]
-        find = dask.delayed(chosen, pure=False)
+        find = dask.delayed(members_of_part, pure=False)
         return [
             find([labels.partitions[p] for labels, _ in self.chain], numbers) for p in range(len(self.counts))
         ]
 
     def found(self) -> IndexArray:
-        """All of them, ascending; they travel."""
+        """Return all of them, ascending; they are sent here."""
         if self._found is not None:
             return self._found
         dtype = np.int32 if len(self.table) < 2**31 else np.int64
@@ -109,14 +118,14 @@ class RemotePart:
         )
 
     def labels(self, partition: Partition) -> LabelArray:
-        """The cluster number of every row of the table; one byte for each travels, unless there are many."""
+        """Return the cluster number of every row of the table; one byte each is sent, or two."""
         found: LabelArray = np.concatenate(
             self.table.workers.results(label_tasks(self.table, partition)), dtype=np.int32
         )
         return found
 
     def labels_of(self, partition: Partition, instances: Sequence[int]) -> list[int]:
-        """The cluster numbers of some rows; only these travel."""
+        """Return the cluster numbers of some rows; only these are sent here."""
         found: list[int] = self.table.take(label_tasks(self.table, partition), np.asarray(instances)).tolist()
         return found
 
@@ -126,7 +135,7 @@ class RemotePart:
 
 
 class RemoteRegion:
-    """Rows in the partitions of a table; see `cobras.spaces.passes.sampled.Region`. All of them may be shown.
+    """Rows in the partitions of a table; see `cobras.spaces.passes.sampling.Region`. All of them may be shown.
 
     Parameters
     ----------
@@ -145,16 +154,16 @@ class RemoteRegion:
         return int(self.counts.sum())
 
     def rows(self, positions: IndexArray) -> FloatArray:
-        """Some of the rows, by their position in the region, ascending."""
+        """Return some of the rows, by their position in the region, ascending."""
         ends = np.cumsum(self.counts)
         bounds = [0, *np.searchsorted(positions, ends)]
         wanted = [positions[bounds[p] : bounds[p + 1]] - (ends[p] - self.counts[p]) for p in range(len(ends))]
         here = [p for p, mine in enumerate(wanted) if len(mine)]
-        found: FloatArray = np.concatenate(self._results(taken, here, [(wanted[p],) for p in here]))
+        found: FloatArray = np.concatenate(self._results(take_rows, here, [(wanted[p],) for p in here]))
         return found
 
     def at(self, members: IndexArray) -> FloatArray:
-        """The rows of these members; those of the candidates of the last pass are here already."""
+        """Return the rows of these members; those of the candidates of the last pass are here already."""
         numbers, rows = self._candidates
         if not np.isin(members, numbers).all():
             return self.table[members]
@@ -162,55 +171,53 @@ class RemoteRegion:
         found: FloatArray = rows[order[np.searchsorted(numbers, members, sorter=order)]]
         return found
 
-    def everything(self) -> tuple[IndexArray, FloatArray]:
-        """All members and their rows: what moves here when it is small."""
+    def all_rows(self) -> tuple[IndexArray, FloatArray]:
+        """Return all members and their rows; for what is small enough to be sent here."""
         here = np.flatnonzero(self.counts).tolist()
-        members, rows = zip(*self._results(moved, here), strict=True)
+        members, rows = zip(*self._results(take_all, here), strict=True)
         dtype = np.int32 if len(self.table) < 2**31 else np.int64
         return np.concatenate(members, dtype=dtype), np.concatenate(rows)
 
-    def assign(self, centers: FloatArray, *, keep: bool) -> tuple[RemoteLabels | None, Sums]:
-        """The label of every row, where they are to be kept, and what the blocks add up to."""
+    def assign(self, centers: FloatArray) -> tuple[RemoteLabels, Sums]:
+        """Return the number of the center nearest to every row, and the sums of the blocks."""
         check = not self.table.checked
-        tasks = self._tasks(assigned, range(len(self.members)), [(centers, keep, check)])
-        labels: Sequence[Any] = []
-        if keep:  # labels stay, the rest comes; both at once, or else the pass might be made twice
-            both = self.table.workers.keep([task[part] for part in (0, 1) for task in tasks])
-            labels, tasks = both[: len(tasks)], both[len(tasks) :]
-        found = self.table.workers.results(tasks)
+        tasks = self._tasks(assign_rows, range(len(self.members)), [(centers, check)])
+        # Labels stay, the rest is sent here; both are asked for at once, or else the pass might be made twice.
+        both = self.table.workers.keep([task[part] for part in (0, 1) for task in tasks])
+        labels, sums_and_rows = both[: len(tasks)], both[len(tasks) :]
+        found = self.table.workers.results(sums_and_rows)
         for sentence in found:
             if isinstance(sentence, str):
                 raise InvalidDataError(sentence)
         self.table.checked = True
         sums, counts, candidates, rows = map(np.concatenate, zip(*found, strict=True))
-        if not keep:
-            return None, Sums(sums, counts, candidates)
         self._candidates = candidates[candidates >= 0], rows
         sizes = np.array([each[1][:, :, 0].sum(axis=0) for each in found])
         return RemoteLabels(labels, sizes), Sums(sums, counts, candidates)
 
     def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
-        """The row farthest from its nearest center, and the squared distance."""
+        """Return the row farthest from its nearest center, and the squared distance."""
         here = np.flatnonzero(self.counts).tolist()
-        found: list[tuple[FloatArray, float]] = list(self._results(outlying, here, [(centers,)]))
-        return max(found, key=lambda row_and_distance: row_and_distance[1])  # the first among equals
+        found: list[tuple[FloatArray, float]] = list(self._results(farthest_row, here, [(centers,)]))
+        # The first among equals, as in memory.
+        return max(found, key=lambda row_and_distance: row_and_distance[1])
 
     def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
-        """The best members of every partition, at least `count` of all."""
+        """Return the best members of every partition, at least `count` of all."""
         here = np.flatnonzero(self.counts).tolist()
-        members, away = zip(*self._results(closest, here, [(point, count)]), strict=True)
+        members, away = zip(*self._results(nearest_rows, here, [(point, count)]), strict=True)
         return np.concatenate(members), np.concatenate(away)
 
-    def relabelled(self, labels: RemoteLabels, new: IndexArray) -> RemoteLabels:
-        """Labels with another number for each."""
+    def relabel(self, labels: RemoteLabels, new: IndexArray) -> RemoteLabels:
+        """Return labels with another number for each."""
         look_up = dask.delayed(np.take, pure=False)
         table = new.astype(np.min_scalar_type(len(new) - 1))
         joined = (np.arange(new.max() + 1) == new[:, None]).astype(np.int64)
         tasks = [look_up(table, partition) for partition in labels.partitions]
         return RemoteLabels(self.table.workers.keep(tasks), labels.counts @ joined)
 
-    def shown_only(self) -> Region:
-        """The region itself: all of it may be shown."""
+    def shown_part(self) -> Region:
+        """Return the region itself: all of it may be shown."""
         return self
 
     def _results(self, *task: Any) -> Sequence[Any]:
@@ -219,7 +226,7 @@ class RemoteRegion:
     def _tasks(
         self, function: Callable[..., Any], here: Sequence[int], arguments: Sequence[tuple[Any, ...]] = ((),)
     ) -> list[Any]:
-        """A call for each partition in `here`, with arguments of its own or the same for all."""
+        """Return a call for each partition in `here`, with arguments of its own or the same for all."""
         if len(arguments) < len(here):
             arguments = list(arguments) * len(here)
         task, table = dask.delayed(function, pure=False), self.table
@@ -230,7 +237,7 @@ class RemoteRegion:
 
 
 def label_tasks(table: RemoteTable, partition: Partition) -> list[Any]:
-    """The cluster number of every row, as a task for each partition of the table.
+    """Return the cluster number of every row, as a task for each partition of the table.
 
     A part is found there from the splits above it; the members of what was split here go there one by one.
     """
@@ -248,7 +255,7 @@ def label_tasks(table: RemoteTable, partition: Partition) -> list[Any]:
                 places = (splits.setdefault(id(labels), (len(splits), labels))[0] for labels, _ in above)
                 leaves.append((tuple(zip(places, (g for _, g in above), strict=True)), number))
     together, numbers = np.concatenate(members), np.concatenate(clusters)
-    task, tasks = dask.delayed(labelled, pure=False), []
+    task, tasks = dask.delayed(label_rows, pure=False), []
     for p, (start, stop) in enumerate(pairwise(table.starts.tolist())):
         here = (together >= start) & (together < stop)
         mine = [labels.partitions[p] for _, labels in splits.values()]

@@ -1,19 +1,34 @@
-"""The workers of a dask cluster, which may be lost, or not be there yet."""
+"""The workers of a dask cluster, which may be lost or not be there yet, and what they do with a partition.
+
+Most of the tasks get the rows of the partition, the members among them by their place in it (None for all), the
+number of its first row in the whole table, and how many row numbers make a block. Kernels run on the thread of the
+task: the cluster knows how many tasks a worker can run side by side.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, wait
-from typing import Any
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeAlias
 
 import dask
+import numpy as np
 
-from cobras.core.exceptions import CobrasError
+from cobras.core.checks import flaw
+from cobras.core.exceptions import CobrasError, InvalidDataError
+from cobras.core.types import FloatArray, IndexArray, LabelArray
+from cobras.core.writers import labels_table
+from cobras.spaces.passes.memory import MemoryRegion
+
+Chain: TypeAlias = tuple[tuple[int, int], ...]  # (which split, which part of it), from the first split on
 
 ATTEMPTS = 3  # at the same piece of work, each of which may cost the cluster several workers
-PATIENCE = 5.0  # seconds without results after which somebody looks whether there are workers at all
+PATIENCE = 5.0  # seconds without results after which one looks whether there are workers at all
+STORES = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl")  # without folders; no bucket is made here
 
 log = logging.getLogger("cobras")
 
@@ -25,15 +40,16 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        client = getattr(dask.base.get_scheduler(), "__self__", None)  # of a client it is a method
+        # The scheduler of a client is one of its methods; dask has no public way to ask for the client itself.
+        client = getattr(dask.base.get_scheduler(), "__self__", None)
         self._client: Any = client if hasattr(client, "persist") else None
-        self._deserted = False
+        self._has_no_workers = False
         if self._client is not None:
-            self._look_for_workers()
+            self._check_for_workers()
 
     @property
     def client(self) -> Any:
-        """The client of the cluster, or None."""
+        """Return the client of the cluster, or None."""
         if self._client is not None and self._client.status == "closed":
             raise CobrasError(
                 "The client of the cluster is closed. No answer is lost: open the session again."
@@ -45,7 +61,7 @@ class Workers:
         return dask.persist(*tasks) if self.client is None else self.client.persist(tasks)
 
     def results(self, tasks: Sequence[Any]) -> Sequence[Any]:
-        """The results of tasks; what a lost worker took with it is made again."""
+        """Return the results of tasks; those that were lost with a worker are made again."""
         if self.client is None:
             results: Sequence[Any] = dask.compute(*tasks)
             return results
@@ -60,7 +76,7 @@ class Workers:
                     self.client.retry(failed)
                 else:
                     futures = self.client.compute(list(tasks))
-                return self._gathered(futures)
+                return self._gather(futures)
             except (KilledWorker, CommClosedError, CancelledError) as lost:
                 error = lost
         raise CobrasError(
@@ -68,26 +84,151 @@ class Workers:
             "lost: give the cluster more workers or more memory, and go on or open the session again."
         ) from error
 
-    def _gathered(self, futures: Sequence[Any]) -> Sequence[Any]:
-        """The results of futures, when they are there."""
+    def _gather(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """Wait for futures and return their results."""
+        # Not `client.gather` itself, which would wait without a word when the last worker is gone.
         gathering = self.client.gather(futures, asynchronous=True)
         coming = asyncio.run_coroutine_threadsafe(gathering, self.client.loop.asyncio_loop)
         try:
             while not wait([coming], PATIENCE).done:
-                self._look_for_workers()
+                self._check_for_workers()
             found: Sequence[Any] = coming.result()
-            self._deserted = False
+            self._has_no_workers = False
             return found
         finally:
             coming.cancel()
 
-    def _look_for_workers(self) -> None:
-        """Say it, once, when there are none; those of this machine are started again."""
+    def _check_for_workers(self) -> None:
+        """Warn, once, when there are none; those of this machine are started again."""
         from distributed import LocalCluster
 
-        before, self._deserted = self._deserted, not self.client.nthreads()
-        if self._deserted and not before:
+        before, self._has_no_workers = self._has_no_workers, not self.client.nthreads()
+        if self._has_no_workers and not before:
             log.warning("The scheduler %s has no workers; waiting for one.", self.client.scheduler.address)
         cluster = self.client.cluster
-        if self._deserted and isinstance(cluster, LocalCluster):  # which gives up workers gone for 15 s
+        # A local cluster gives up workers that have been gone for 15 seconds.
+        if self._has_no_workers and isinstance(cluster, LocalCluster):
             cluster.scale(len(cluster.worker_spec))
+
+
+# -- tasks: what a worker does with one partition ------------------------------------------------------------------
+
+
+def members_of_part(labels: Sequence[LabelArray], numbers: Sequence[int]) -> IndexArray:
+    """Return the members of a part, from the labels of the splits above it and its number in each."""
+    members: IndexArray | None = None
+    for each, number in zip(labels, numbers, strict=True):
+        mine = np.flatnonzero(each == number)
+        members = (
+            mine.astype(np.int32 if len(each) < 2**31 else np.int64) if members is None else members[mine]
+        )
+    assert members is not None
+    return members
+
+
+def assign_rows(
+    rows: FloatArray, members: IndexArray | None, start: int, block: int, centers: FloatArray, check: bool
+) -> Any:
+    """Return the labels of a pass, and its sums with the rows of its candidates.
+
+    If the rows are checked and something is wrong with them, a sentence in place of the sums.
+    """
+    if check and (sentence := flaw(rows, start)):
+        return None, sentence
+    region = MemoryRegion(rows, members, None, block, serial=True)
+    labels, (sums, counts, candidates) = region.assign(centers)
+    near = rows[candidates[candidates >= 0]]
+    # From places in the partition to numbers in the whole table; -1 stays, for none.
+    counts[:, :, 2][counts[:, :, 2] >= 0] += start
+    candidates[candidates >= 0] += start
+    return labels, (sums, counts, candidates, near)
+
+
+def farthest_row(
+    rows: FloatArray, members: IndexArray | None, start: int, block: int, centers: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return the row farthest from its nearest center, and the squared distance."""
+    return MemoryRegion(rows, members, None, block, serial=True).farthest(centers)
+
+
+def nearest_rows(
+    rows: FloatArray, members: IndexArray | None, start: int, block: int, point: FloatArray, count: int
+) -> tuple[IndexArray, FloatArray]:
+    """Return the members nearest to a point, by number in the whole table, and the squared distances."""
+    found, away = MemoryRegion(rows, members, None, block, serial=True).nearest(point, count)
+    best = np.argsort(away, kind="stable")[:count]
+    return start + found[best].astype(np.int64), away[best]
+
+
+def take_rows(
+    rows: FloatArray, members: IndexArray | None, start: int, block: int, positions: IndexArray
+) -> FloatArray:
+    """Return some of the rows, by their position among the members."""
+    return MemoryRegion(rows, members, None, block, serial=True).rows(positions)
+
+
+def take_all(
+    rows: FloatArray, members: IndexArray | None, start: int, block: int
+) -> tuple[IndexArray, FloatArray]:
+    """Return all members, by number in the whole table, and their rows."""
+    if members is None:
+        return np.arange(start, start + len(rows)), rows
+    return start + members.astype(np.int64), rows[members]
+
+
+def label_rows(
+    n: int,
+    splits: Sequence[LabelArray],
+    leaves: Sequence[tuple[Chain, int]],
+    members: IndexArray,
+    clusters: LabelArray,
+) -> LabelArray:
+    """Return the cluster of every row: of parts by their place in the splits, of further members one by one."""
+
+    @cache
+    def part(chain: Chain) -> IndexArray:
+        *above, (split, number) = chain
+        mine: IndexArray = np.flatnonzero(splits[split] == number).astype(np.int32 if n < 2**31 else np.int64)
+        return part(tuple(above))[mine] if above else mine
+
+    labels = np.zeros(n, clusters.dtype)
+    for chain, cluster in leaves:
+        labels[part(chain) if chain else slice(None)] = cluster
+    labels[members] = clusters
+    return labels
+
+
+def write_labels(labels: LabelArray, start: int, folder: str, part: int, names: Mapping[int, str]) -> None:
+    """Write number, cluster and name of every row as Parquet, to any address that fsspec knows."""
+    import fsspec
+
+    numbers = np.arange(start, start + len(labels))
+    path, has_folders = f"{folder.rstrip('/')}/{_file_name(part)}", folder.split(":", 1)[0] not in STORES
+    with _one_sentence(folder), fsspec.open(path, "wb", auto_mkdir=has_folders) as file:
+        labels_table(numbers, labels, names).write_parquet(file)
+
+
+def remove_old_parts(folder: str, n_parts: int) -> None:
+    """Remove the parts beyond these from a folder: they are of an export with more of them."""
+    import fsspec
+
+    mine = {_file_name(p) for p in range(n_parts)}
+    with _one_sentence(folder):
+        system, path = fsspec.core.url_to_fs(folder)
+        for old in system.glob(f"{path.rstrip('/')}/{_file_name('*')}"):
+            if old.rsplit("/", 1)[-1] not in mine:
+                system.rm(old)
+
+
+def _file_name(number: int | str) -> str:
+    return f"part-{number if isinstance(number, str) else f'{number:05d}'}.parquet"
+
+
+@contextmanager
+def _one_sentence(folder: str) -> Iterator[None]:
+    """Raise one sentence in place of whatever a file system may say; the reader may lack the error's package."""
+    try:
+        yield
+    except Exception as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise InvalidDataError(f"The workers cannot write to {folder}: {reason}.") from None

@@ -13,16 +13,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cobras.spaces.kernels.compile import kernel
-from cobras.spaces.kernels.lloyd import distances
+from cobras.spaces.kernels.lloyd import LANES, label_rows
 
 Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
 
-LANES = 32
 TILE = 8192  # numbers in a tile, 32 kB of float32
 
 
 @kernel()
-def load(X: Array, members: Array, start: int, stop: int, origin: Array, tile: Array) -> None:
+def load_tile(X: Array, members: Array, start: int, stop: int, origin: Array, tile: Array) -> None:
     """Set tile[j, b] = X[members[start + b], j] - origin[j]; eight rows at a time, 1.2 times as fast as one."""
     d = origin.shape[0]
     b = 0
@@ -43,32 +42,18 @@ def load(X: Array, members: Array, start: int, stop: int, origin: Array, tile: A
 
 
 @kernel("contract", "reassoc")
-def add_chosen(tile: Array, chosen: Array, to: Array) -> None:
-    """Add the chosen rows (1, others 0) to the sums: single precision in a tile, double across tiles."""
+def add_selection(tile: Array, selection: Array, to: Array) -> None:
+    """Add the rows of a selection (1, others 0) to the sums: single precision in a tile, double across tiles."""
     for j in range(0, tile.shape[0], 4):
         s0 = s1 = s2 = s3 = tile.dtype.type(0)
         for b in range(tile.shape[1]):
-            c = chosen[b]
+            c = selection[b]
             s0, s1 = s0 + c * tile[j, b], s1 + c * tile[j + 1, b]
             s2, s3 = s2 + c * tile[j + 2, b], s3 + c * tile[j + 3, b]
         to[j] += s0
         to[j + 1] += s1
         to[j + 2] += s2
         to[j + 3] += s3
-
-
-@kernel()
-def label_tile(tile: Array, centers: Array, squares: Array, near: Array, labels: Array) -> None:
-    """Find the nearest center of every row of a tile, the first among equals, and the squared distance to it."""
-    width = tile.shape[1]
-    distances(tile, centers, squares)
-    for b in range(width):
-        near[b], labels[b] = squares[0, b], 0
-    for c in range(1, centers.shape[0]):
-        for b in range(width):  # without branches, so that it runs in vectors
-            nearer = squares[c, b] < near[b]
-            near[b] = squares[c, b] if nearer else near[b]
-            labels[b] = c if nearer else labels[b]
 
 
 @kernel()
@@ -83,7 +68,7 @@ def assign(
     members : (m,) ascending row numbers of X; block g holds members[bounds[g] : bounds[g + 1]]
     centers : (k, d padded with zeros to a multiple of 4), relative to `origin`
     shown : (n,) bool, or empty if every row may be shown
-    labels : (m,), is set to the nearest center; or empty if the labels are not wanted
+    labels : (m,), is set to the nearest center
 
     Returns
     -------
@@ -94,7 +79,7 @@ def assign(
     d, wide, k, n_blocks = origin.shape[0], centers.shape[1], centers.shape[0], bounds.shape[0] - 1
     width = max(LANES, min(256, TILE // wide // LANES * LANES))
     tile, squares = np.zeros((wide, width), X.dtype), np.empty((k, width), X.dtype)
-    near, new, chosen = np.empty(width, X.dtype), np.empty(width, np.int32), np.empty(width, X.dtype)
+    near, new, selection = np.empty(width, X.dtype), np.empty(width, np.int32), np.empty(width, X.dtype)
     sums, counts = np.zeros((n_blocks, k, wide)), np.zeros((n_blocks, k, 3), np.int64)
     candidates, least = np.full((n_blocks, k), -1, np.int64), np.empty(k)
     counts[:, :, 2] = -1
@@ -102,29 +87,28 @@ def assign(
         least[:] = np.inf
         for start in range(bounds[g], bounds[g + 1], width):
             stop = min(start + width, bounds[g + 1])
-            load(X, members, start, stop, origin, tile)
-            label_tile(tile, centers, squares, near, new)
+            load_tile(X, members, start, stop, origin, tile)
+            label_rows(tile, centers, squares, near, new)
             for b in range(stop - start, width):
                 new[b] = -1
-            if labels.shape[0]:
-                for b in range(stop - start):
-                    c, i = new[b], members[start + b]
-                    labels[start + b] = c
-                    if counts[g, c, 2] < 0:
-                        counts[g, c, 2] = i
-                    if near[b] < least[c] and (shown.shape[0] == 0 or shown[i]):
-                        least[c], candidates[g, c] = near[b], i
-                    if shown.shape[0]:
-                        counts[g, c, 1] += shown[i]
+            for b in range(stop - start):
+                c, i = new[b], members[start + b]
+                labels[start + b] = c
+                if counts[g, c, 2] < 0:
+                    counts[g, c, 2] = i
+                if near[b] < least[c] and (shown.shape[0] == 0 or shown[i]):
+                    least[c], candidates[g, c] = near[b], i
+                if shown.shape[0]:
+                    counts[g, c, 1] += shown[i]
             if k <= 16:  # measured with 20 columns: beyond, adding the rows one by one is faster
                 for c in range(k):
-                    n_chosen = 0
+                    n_selected = 0
                     for b in range(width):
-                        chosen[b] = new[b] == c
-                        n_chosen += new[b] == c
-                    counts[g, c, 0] += n_chosen
-                    if n_chosen:
-                        add_chosen(tile, chosen, sums[g, c])
+                        selection[b] = new[b] == c
+                        n_selected += new[b] == c
+                    counts[g, c, 0] += n_selected
+                    if n_selected:
+                        add_selection(tile, selection, sums[g, c])
             else:
                 for b in range(stop - start):
                     counts[g, new[b], 0] += 1
@@ -136,8 +120,10 @@ def assign(
 
 
 @kernel()
-def farthest(X: Array, members: Array, bounds: Array, centers: Array, origin: Array) -> tuple[Array, Array]:
-    """The member of each block farthest from its nearest center, -1 in an empty one; and how far, squared."""
+def farthest_members(
+    X: Array, members: Array, bounds: Array, centers: Array, origin: Array
+) -> tuple[Array, Array]:
+    """Return the member of each block farthest from its nearest center, -1 if empty; and how far, squared."""
     wide, k, n_blocks = centers.shape[1], centers.shape[0], bounds.shape[0] - 1
     tile, squares = np.zeros((wide, LANES), X.dtype), np.empty((k, LANES), X.dtype)
     near, new = np.empty(LANES, X.dtype), np.empty(LANES, np.int32)
@@ -145,8 +131,8 @@ def farthest(X: Array, members: Array, bounds: Array, centers: Array, origin: Ar
     for g in range(n_blocks):
         for start in range(bounds[g], bounds[g + 1], LANES):
             stop = min(start + LANES, bounds[g + 1])
-            load(X, members, start, stop, origin, tile)
-            label_tile(tile, centers, squares, near, new)
+            load_tile(X, members, start, stop, origin, tile)
+            label_rows(tile, centers, squares, near, new)
             for b in range(stop - start):
                 if near[b] > most[g]:
                     most[g], at[g] = near[b], members[start + b]
@@ -154,8 +140,8 @@ def farthest(X: Array, members: Array, bounds: Array, centers: Array, origin: Ar
 
 
 @kernel()
-def arrange(members: Array, labels: Array, starts: Array) -> Array:
-    """The members ordered by label, ascending within each; `starts` says where each label begins."""
+def order_by_label(members: Array, labels: Array, starts: Array) -> Array:
+    """Return the members ordered by label, ascending within each; `starts` says where each label begins."""
     ordered, at = np.empty_like(members), starts.copy()
     for m in range(members.shape[0]):
         ordered[at[labels[m]]] = members[m]

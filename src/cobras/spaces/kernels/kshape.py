@@ -17,8 +17,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from cobras.core.partition import SuperInstance
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.kernels.kmeans import Uniforms
-from cobras.spaces.kernels.spectral import one_thread
+from cobras.spaces.kernels.kmeans import RandomSource
+from cobras.spaces.kernels.spectral import one_blas_thread
 
 Spectra: TypeAlias = npt.NDArray[np.complexfloating[Any, Any]]
 
@@ -35,7 +35,7 @@ class Fit(NamedTuple):
 
 
 class KShape:
-    """What a space of series asks of its distance: how to cut, whom to show, and how far.
+    """The geometry of shapes; see `cobras.spaces.series.Geometry`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class KShape:
     --------
     >>> from cobras.core.partition import NodeRandom
     >>> bump, wave = np.eye(40)[[5, 9, 20]], np.sin(np.arange(40) / 2 + np.arange(3)[:, None])
-    >>> labels, _ = KShape(np.vstack([bump, wave])[:, None]).cut(np.arange(6), 2, NodeRandom(0, ()))
+    >>> labels, _ = KShape(np.vstack([bump, wave])[:, None]).groups(np.arange(6), 2, NodeRandom(0, ()))
     >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4] == labels[5])
     True
     """
@@ -59,14 +59,14 @@ class KShape:
         norms = np.sqrt(np.einsum("ncl,ncl->n", self.series, self.series, dtype=np.float64))
         self.series /= np.where(norms > 0, norms, 1)[:, None, None].astype(np.float32)
         self._size = next_fast_len(2 * self.length - 1, real=True)
-        self.spectra = self._transformed(self.series)
+        self.spectra = self._transform(self.series)
 
-    def cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, FloatArray]:
-        """A group number for every member, and the centres."""
-        with one_thread():
-            return self._cut(members, k, rng)
+    def groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, FloatArray]:
+        """Return a group number for every member, and the centres."""
+        with one_blas_thread():
+            return self._find_groups(members, k, rng)
 
-    def _cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, FloatArray]:
+    def _find_groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, FloatArray]:
         n = len(members)
         labels: IndexArray = (rng.random((n,)) * k).astype(np.intp)
         shift: IndexArray = np.zeros((n, k), np.intp)
@@ -85,14 +85,14 @@ class KShape:
             if (before == labels).all():
                 break
         used, labels = np.unique(labels, return_inverse=True)
-        return (labels, centres[used]) if len(used) > 1 else self._halves(members, similarity[:, used[0]])
+        return (labels, centres[used]) if len(used) > 1 else self._halve(members, similarity[:, used[0]])
 
     def describe(
         self, candidates: IndexArray, members: IndexArray, start: FloatArray | None
     ) -> tuple[IndexArray, FloatArray]:
-        """The candidates, the one most similar to the centre of all members first, and that centre."""
+        """Return the candidates, the one most similar to the centre of all members first, and that centre."""
         centre = start
-        with one_thread():
+        with one_blas_thread():
             if centre is None:
                 flat = np.zeros(self.series.shape[1:], np.float32)
                 centre = self.centre(members, np.zeros(len(members), np.intp), flat)
@@ -101,17 +101,17 @@ class KShape:
         similarity, _ = self.fit(self.spectra[candidates], centre[None])
         return candidates[np.argsort(-similarity[:, 0], kind="stable")], centre
 
-    def to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
-        """The distance of every member to the centre of every part."""
+    def distances_to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
+        """Return the distance of every member to the centre of every part."""
         return 1 - self.fit(self.spectra[members], np.array([part.centroid for part in parts])).similarity
 
-    def between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
-        """The distances of centres."""
-        spectra = self._transformed(np.array([s.centroid for s in a]))
+    def distances_between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
+        """Return the distances of centres."""
+        spectra = self._transform(np.array([s.centroid for s in a]))
         return 1 - self.fit(spectra, np.array([s.centroid for s in b])).similarity
 
-    def _halves(self, members: IndexArray, similarity: FloatArray) -> tuple[IndexArray, FloatArray]:
-        """Two groups where k-Shape found one: what is like the member farthest from the centre, and the rest."""
+    def _halve(self, members: IndexArray, similarity: FloatArray) -> tuple[IndexArray, FloatArray]:
+        """Return two groups where k-Shape found one: what is like the member farthest from the centre; the rest."""
         ends = self.series[members[[similarity.argmax(), similarity.argmin()]]]
         likeness = self.fit(self.spectra[members], ends).similarity
         labels: IndexArray = likeness.argmax(axis=1)
@@ -120,7 +120,7 @@ class KShape:
 
     def fit(self, spectra: Spectra, centres: FloatArray) -> Fit:
         """Correlate series, given by their transforms, with centres."""
-        others = np.conj(self._transformed(centres))
+        others = np.conj(self._transform(centres))
         step = max(1, CHUNK // (self._size * len(centres)))
         if len(spectra) <= step:
             return self._fit(spectra, others)
@@ -138,15 +138,15 @@ class KShape:
         similarity = np.take_along_axis(found, shift[:, :, None], axis=2)[:, :, 0]
         return Fit(similarity, np.where(shift < self.length, shift, shift - self._size))
 
-    def _transformed(self, series: FloatArray) -> Spectra:
+    def _transform(self, series: FloatArray) -> Spectra:
         from scipy.fft import rfft
 
         spectra: Spectra = rfft(series, self._size)
         return spectra
 
     def centre(self, members: IndexArray, shift: IndexArray, before: FloatArray) -> FloatArray:
-        """The shape of norm 1 that correlates most with the shifted members; 0 if they are flat."""
-        aligned = self._shifted(members, shift)
+        """Return the shape of norm 1 that correlates most with the shifted members; 0 if they are flat."""
+        aligned = self._shift(members, shift)
         aligned -= aligned.mean(axis=2, keepdims=True)
         rows = aligned.reshape(len(members), -1)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
@@ -155,18 +155,18 @@ class KShape:
         if not (rows @ shape).any():
             shape = rows[norms.argmax()]
         for _ in range(50):
-            moved = (rows @ shape) @ rows
-            size = np.linalg.norm(moved)
+            found = (rows @ shape) @ rows
+            size = np.linalg.norm(found)
             if size < 1e-12:
                 return np.zeros_like(before)
-            moved /= size
-            change = np.abs(moved - shape).max()
-            shape = moved
+            found /= size
+            change = np.abs(found - shape).max()
+            shape = found
             if change < 1e-4:
                 break
         return (shape if (rows @ shape).sum() >= 0 else -shape).reshape(before.shape)
 
-    def _shifted(self, members: IndexArray, shift: IndexArray) -> FloatArray:
+    def _shift(self, members: IndexArray, shift: IndexArray) -> FloatArray:
         n, channels, length = len(members), *self.series.shape[1:]
         padded = np.zeros((n, channels, 3 * length), np.float32)
         padded[:, :, length : 2 * length] = self.series[members]

@@ -79,7 +79,7 @@ def pack(X: Array, n_blocks: int, width: int) -> tuple[Array, Array, Array, floa
 
 
 @kernel("contract")
-def distances(x: Array, y: Array, out: Array) -> None:
+def set_squared_distances(x: Array, y: Array, out: Array) -> None:
     """Set out[c, b] = |x[:, b] - y[c]|**2. Two centers and four columns at a time keep the vector units busy."""
     k, d = y.shape
     width = x.shape[1]
@@ -107,8 +107,22 @@ def distances(x: Array, y: Array, out: Array) -> None:
                     out[c, b] = out[c, b] + r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3
 
 
+@kernel()
+def label_rows(x: Array, centers: Array, squares: Array, near: Array, labels: Array) -> None:
+    """Set the nearest center of every row x[:, b], the first among equals, and the squared distance to it."""
+    width = x.shape[1]
+    set_squared_distances(x, centers, squares)
+    for b in range(width):
+        near[b], labels[b] = squares[0, b], 0
+    for c in range(1, centers.shape[0]):
+        for b in range(width):  # without branches, so that it runs in vectors
+            nearer = squares[c, b] < near[b]
+            near[b] = squares[c, b] if nearer else near[b]
+            labels[b] = c if nearer else labels[b]
+
+
 @kernel("contract", "reassoc")
-def add(x: Array, u: Array, v: Array, to_u: Array, to_v: Array) -> None:
+def add_products(x: Array, u: Array, v: Array, to_u: Array, to_v: Array) -> None:
     """Add x @ u to to_u and x @ v to to_v, in double precision."""
     for j in range(0, x.shape[0], 4):
         u0 = u1 = u2 = u3 = v0 = v1 = v2 = v3 = 0.0
@@ -130,7 +144,7 @@ def add(x: Array, u: Array, v: Array, to_u: Array, to_v: Array) -> None:
 
 @kernel("contract", "reassoc")
 def dot(x: Array, y: Array) -> float:
-    """The sum of x * y, in double precision."""
+    """Return the sum of x * y, in double precision."""
     total = 0.0
     for b in range(x.shape[0]):
         total += np.float64(x[b]) * np.float64(y[b])
@@ -138,7 +152,7 @@ def dot(x: Array, y: Array) -> float:
 
 
 @kernel()
-def draw(near: Array, weights: Array, parts: Array, target: float) -> tuple[int, int]:
+def draw_row(near: Array, weights: Array, parts: Array, target: float) -> tuple[int, int]:
     """Return the row at which the running sum of weights * near passes target; parts are its sums per block."""
     g = 0
     for h in range(parts.shape[0]):
@@ -182,12 +196,12 @@ def seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
                 return starts, c
             m = n_trials if c else 1
             for t in range(m):
-                at = draw(near[now], weights, parts[now], uniforms[r, c, t] * potential)
+                at = draw_row(near[now], weights, parts[now], uniforms[r, c, t] * potential)
                 for j in range(d):
                     trial[t, j] = blocks[at[0], j, at[1]]
             least, best = np.inf, 0
             for g in range(n_blocks):
-                distances(blocks[g], trial[:m], squares)
+                set_squared_distances(blocks[g], trial[:m], squares)
                 for t in range(m):
                     slot = t if t != now else n_trials
                     for b in range(width):
@@ -207,7 +221,7 @@ def seed(blocks: Array, weights: Array, uniforms: Array) -> tuple[Array, int]:
 
 
 @kernel()
-def move(x: Array, weight: Array, old: Array, new: Array, sums: Array, counts: Array) -> int:
+def move_rows(x: Array, weight: Array, old: Array, new: Array, sums: Array, counts: Array) -> int:
     """Move rows whose label changed (old -1: had none) from one center's sum to another's; return how many."""
     d, width = x.shape
     k = counts.shape[0]
@@ -223,7 +237,7 @@ def move(x: Array, weight: Array, old: Array, new: Array, sums: Array, counts: A
                 moves[c, b] = weight[b] * (np.int32(new[b] == c) - np.int32(old[b] == c))
             counts[c] += dot(moves[c], ones)
         for c in range(0, k, 2):
-            add(x, moves[c], moves[c + 1], sums[c], sums[c + 1])
+            add_products(x, moves[c], moves[c + 1], sums[c], sums[c + 1])
         return n_moved
     for b in range(width):
         source, target, mass = old[b], new[b], np.float64(weight[b])
@@ -252,16 +266,9 @@ def step(
     squares, new = np.empty((k, width), blocks.dtype), np.empty(width, np.int32)
     n_changed, inertia = 0, 0.0
     for g in range(n_blocks):
-        distances(blocks[g], y, squares)
-        for b in range(width):
-            near[g, b], new[b] = squares[0, b], 0
-        for c in range(1, k):
-            for b in range(width):  # without branches, so that it runs in vectors
-                nearer = squares[c, b] < near[g, b]
-                near[g, b] = squares[c, b] if nearer else near[g, b]
-                new[b] = c if nearer else new[b]
+        label_rows(blocks[g], y, squares, near[g], new)
         inertia += dot(near[g], weights[g])
-        n_changed += move(blocks[g], weights[g], labels[g], new, sums, counts)
+        n_changed += move_rows(blocks[g], weights[g], labels[g], new, sums, counts)
         for b in range(width):
             labels[g, b] = new[b]
     return n_changed, inertia
@@ -326,7 +333,7 @@ def lloyd(
 
 
 @kernel()
-def sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
+def draw_sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
     """
     Draw rows, half of them in proportion to their squared length, weighted by 1 / (their number * probability).
 
@@ -339,7 +346,7 @@ def sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
     zero = np.zeros((1, d), blocks.dtype)
     level, mass = 0.0, 0.0
     for g in range(n_blocks):
-        distances(blocks[g], zero, squares[g : g + 1])
+        set_squared_distances(blocks[g], zero, squares[g : g + 1])
         level += dot(squares[g], weights[g])
         for b in range(width):
             mass += weights[g, b]
@@ -354,7 +361,7 @@ def sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
     heavy = np.empty(draws.shape, blocks.dtype)
     for g in range(draws.shape[0]):
         for b in range(draws.shape[1]):
-            at = draw(squares, weights, parts, draws[g, b] * whole)
+            at = draw_row(squares, weights, parts, draws[g, b] * whole)
             heavy[g, b] = whole / draws.size / squares[at[0], at[1]]
             for j in range(d):
                 rows[g, j, b] = blocks[at[0], j, at[1]]
@@ -362,7 +369,7 @@ def sample(blocks: Array, weights: Array, draws: Array) -> tuple[Array, Array]:
 
 
 @kernel()
-def unframe(centers: Array, inertia: float, frame: Array, X: Array) -> tuple[Array, float]:
+def unpack_centers(centers: Array, inertia: float, frame: Array, X: Array) -> tuple[Array, float]:
     """Undo the centring and scaling of `pack`, in the precision of X."""
     k, d = centers.shape[0], X.shape[1]
     largest = np.finfo(X.dtype).max / 2

@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from cobras.core.partition import SuperInstance
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.kernels.kmeans import Uniforms, kmeans
+from cobras.spaces.kernels.kmeans import RandomSource, kmeans
 
 FEW = 150  # up to here the dense eigensolver is the faster one
 
 
-class Spectral:
-    """What a space of series asks of its distance: how to cut, whom to show, and how far.
+class SpectralGeometry:
+    """The geometry of items known by their distances; see `cobras.spaces.series.Geometry`.
 
     Parameters
     ----------
@@ -37,26 +37,26 @@ class Spectral:
     def __init__(self, distances: FloatArray, alpha: float, series: FloatArray) -> None:
         self.distances, self.alpha, self.series = distances, alpha, series
 
-    def cut(self, members: IndexArray, k: int, rng: Uniforms) -> tuple[IndexArray, None]:
-        """A group number for every member."""
-        return spectral(self._among(members), k, self.alpha, rng), None
+    def groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, None]:
+        """Return a group number for every member."""
+        return spectral_groups(self._among(members), k, self.alpha, rng), None
 
     def describe(
         self, candidates: IndexArray, members: IndexArray, start: FloatArray | None
     ) -> tuple[IndexArray, FloatArray]:
-        """The candidates, the one with the largest summed affinity to the others first, and its series."""
-        order = candidates[central(self._among(candidates), self.alpha)]
+        """Return the candidates, the one with the largest summed affinity to the others first, and its series."""
+        order = candidates[order_by_affinity(self._among(candidates), self.alpha)]
         return order, self.series[order[0]]
 
-    def to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
-        """The distance of every member to the representative of every part."""
+    def distances_to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
+        """Return the distance of every member to the representative of every part."""
         representatives = np.array([part.representative for part in parts])
         found: FloatArray = self.distances[members[:, None], representatives]
         return found
 
-    def between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
-        """The distances of representatives."""
-        return self.to(np.array([s.representative for s in a]), b)
+    def distances_between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
+        """Return the distances of representatives."""
+        return self.distances_to(np.array([s.representative for s in a]), b)
 
     def _among(self, members: IndexArray) -> FloatArray:
         if len(members) == len(self.distances):
@@ -66,7 +66,7 @@ class Spectral:
 
 
 def affinities(distances: FloatArray, alpha: float) -> npt.NDArray[np.float64]:
-    """The affinities of items, 0 with themselves, relative to the largest one: none is lost where all are small.
+    """Return affinities, 0 with itself, relative to the largest one, so that none is lost where all are small.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def affinities(distances: FloatArray, alpha: float) -> npt.NDArray[np.float64]:
     return found
 
 
-def central(distances: FloatArray, alpha: float) -> IndexArray:
-    """The items in the order of their summed affinity to the others, the medoid first.
+def order_by_affinity(distances: FloatArray, alpha: float) -> IndexArray:
+    """Return the items in the order of their summed affinity to the others, the medoid first.
 
     Examples
     --------
-    >>> central(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]]), alpha=0.5)
+    >>> order_by_affinity(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]]), alpha=0.5)
     array([1, 0, 2])
     """
     if len(distances) < 2:
@@ -95,7 +95,7 @@ def central(distances: FloatArray, alpha: float) -> IndexArray:
     return np.argsort(-affinities(distances, alpha).sum(axis=1), kind="stable")
 
 
-def spectral(distances: FloatArray, k: int, alpha: float, rng: Uniforms) -> IndexArray:
+def spectral_groups(distances: FloatArray, k: int, alpha: float, rng: RandomSource) -> IndexArray:
     """
     Group items into at most k groups: one only if all are at distance 0 from the first.
 
@@ -103,7 +103,7 @@ def spectral(distances: FloatArray, k: int, alpha: float, rng: Uniforms) -> Inde
     --------
     >>> from cobras.core.partition import NodeRandom
     >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0])
-    >>> labels = spectral(abs(x[:, None] - x), 2, 0.5, NodeRandom(0, ()))
+    >>> labels = spectral_groups(abs(x[:, None] - x), 2, 0.5, NodeRandom(0, ()))
     >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4])
     True
     """
@@ -111,7 +111,7 @@ def spectral(distances: FloatArray, k: int, alpha: float, rng: Uniforms) -> Inde
     distinct, groups = np.unique(first_alike, return_inverse=True)
     if len(distinct) <= k:
         return groups
-    rows = embedding(affinities(distances, alpha), k, rng)
+    rows = embed(affinities(distances, alpha), k, rng)
     labels: IndexArray = kmeans(rows, k, rng, full_restarts=True).labels
     if not labels.any():
         ends = np.unravel_index(distances.argmax(), distances.shape)
@@ -119,8 +119,8 @@ def spectral(distances: FloatArray, k: int, alpha: float, rng: Uniforms) -> Inde
     return labels
 
 
-def embedding(affinity: npt.NDArray[np.float64], k: int, rng: Uniforms) -> FloatArray:
-    """The first k eigenvectors of the random walk on the affinities, which are overwritten."""
+def embed(affinity: npt.NDArray[np.float64], k: int, rng: RandomSource) -> FloatArray:
+    """Return the first k eigenvectors of the random walk on the affinities, which are overwritten."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
@@ -128,16 +128,15 @@ def embedding(affinity: npt.NDArray[np.float64], k: int, rng: Uniforms) -> Float
     roots = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
     affinity /= roots
     affinity /= roots[:, None]
-    with one_thread():
+    with one_blas_thread():
         if n <= max(FEW, 4 * k):
             found = eigh(affinity, subset_by_index=(n - k, n - 1), overwrite_a=True, check_finite=False)[1]
         else:
             start = rng.random((n,)) - 0.5
             try:
                 found = eigsh(affinity, k, which="LA", v0=start, tol=1e-6, maxiter=300)[1]
-            except (
-                ArpackNoConvergence
-            ) as error:  # where many groups are almost apart: some may have been found
+            # Where many groups are almost apart; some eigenvectors may have been found.
+            except ArpackNoConvergence as error:
                 found = np.column_stack([np.zeros(n), error.eigenvectors])
     # An item far from all others has hardly an entry there to be enlarged, only rounding.
     return np.ascontiguousarray(found / np.maximum(roots, 1e-5 * roots.max())[:, None])
@@ -150,6 +149,9 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-def one_thread() -> Any:
-    """On matrices this small a second thread costs more than it brings, and results would depend on it."""
+def one_blas_thread() -> Any:
+    """Return a context in which BLAS uses one thread.
+
+    On matrices this small a second one costs more than it brings, and results would depend on it.
+    """
     return _libraries().limit(limits=1, user_api="blas")

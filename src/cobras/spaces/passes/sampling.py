@@ -1,9 +1,9 @@
 """K-means on more rows than one would like to read often.
 
 The seeds, the restarts and all iterations see a sample of rows; then one pass over all rows labels them. A pass
-goes through fixed blocks of rows on all cores and adds up their sums in the order of the blocks, so that the
-result is the same for any number of threads, and for rows that lie in memory, in a mapped file or on other
-machines: whatever can do the passes is a `Region`.
+goes through fixed blocks of rows and adds up their sums in the order of the blocks, so that the result is the same
+for any number of threads, and for rows that lie in memory, in a mapped file or on other machines: whatever can do
+the passes is a `Region`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.kernels.kmeans import Uniforms
-from cobras.spaces.kernels.restarts import best_centers
-from cobras.spaces.parts import homes, squared_distances
+from cobras.spaces.base import nearest_trained, squared_distances
+from cobras.spaces.kernels.kmeans import RandomSource, best_centers
 
 BLOCK = 2**16  # row numbers per block
 LARGE, AT_ONCE = 2**14, 2**21  # more rows, or numbers in them, are read in passes; fewer are gathered at once
@@ -47,29 +46,29 @@ class Region(Protocol):
     def __len__(self) -> int: ...
 
     def rows(self, positions: IndexArray) -> FloatArray:
-        """Some of the rows, by their position in the region, ascending."""
-
-    def assign(self, centers: FloatArray, *, keep: bool) -> tuple[Any, Sums]:
-        """The label of every row, where they are to be kept, and what the blocks add up to."""
-
-    def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
-        """The row farthest from its nearest center, and the squared distance."""
+        """Return some of the rows, by their position in the region, ascending."""
 
     def at(self, members: IndexArray) -> FloatArray:
-        """The rows of these members."""
+        """Return the rows of these members."""
 
-    def relabelled(self, labels: Any, new: IndexArray) -> Any:
-        """Labels with another number for each."""
+    def assign(self, centers: FloatArray) -> tuple[Any, Sums]:
+        """Return the number of the center nearest to every row, and the sums of the blocks."""
+
+    def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
+        """Return the row farthest from its nearest center, and the squared distance."""
+
+    def relabel(self, labels: Any, new: IndexArray) -> Any:
+        """Return labels with another number for each."""
 
     def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
-        """At least the `count` members nearest to a point that may be shown, and the squared distances."""
+        """Return at least the `count` members nearest to a point that may be shown, and the squared distances."""
 
-    def shown_only(self) -> Region:
-        """The part of the region that may be shown."""
+    def shown_part(self) -> Region:
+        """Return the part of the region that may be shown."""
 
 
-class Cut(NamedTuple):
-    """A region cut into groups: its labels, and for every group what a super-instance needs to know."""
+class Groups(NamedTuple):
+    """A region in groups: its labels, and for every group what a super-instance needs to know."""
 
     labels: Any
     sizes: IndexArray
@@ -79,54 +78,56 @@ class Cut(NamedTuple):
     medoids: IndexArray
 
 
-def cut(region: Region, k: int, rng: Uniforms, n_init: int) -> Cut:
+def find_groups(region: Region, k: int, rng: RandomSource, n_init: int) -> Groups:
     """Split a region into at most k groups; at least two where any two rows differ."""
-    centers = best_centers(sampled(region, k, rng), k, rng, n_init)
-    while len(centers) < k:  # the sample holds few different rows
+    centers = best_centers(draw_rows(region, k, rng), k, rng, n_init)
+    # The sample may hold fewer than k different rows. Each row that is added takes a pass.
+    while len(centers) < k:
         row, away = region.farthest(centers)
         if not away > 0:
-            return described(region, centers)
+            break
         centers = np.vstack([centers, row])
-    return described(region, centers)
+    return groups_around(region, centers)
 
 
-def sampled(region: Region, k: int, rng: Uniforms) -> FloatArray:
-    """Rows enough to find k groups, in any order: at least `SAMPLE`, of many one in 32, but at most `NUMBERS`."""
+def draw_rows(region: Region, k: int, rng: RandomSource) -> FloatArray:
+    """Return rows enough to find k groups: at least `SAMPLE`, of many one in 32, but at most `NUMBERS` numbers."""
     n = len(region)
     size = max(SAMPLE, 64 * k, min(n // 32, NUMBERS // region.n_columns))
+    # Read in ascending order, as disks and caches like it; shuffled, because a part of the sample is used alone.
     rows = region.rows(np.unique((rng.random((min(n, size),)) * n).astype(np.int64)))
     shuffled: FloatArray = rows[np.argsort(rng.random((len(rows),)), kind="stable")]
     return shuffled
 
 
-def described(region: Region, centers: FloatArray) -> Cut:
+def groups_around(region: Region, centers: FloatArray) -> Groups:
     """Label all rows by their nearest center, drop centers without rows, and describe the groups.
 
     The medoid is the best of the candidates of all blocks: of the rows that are nearest to the center of the last
     pass, the one that is nearest to the mean of the members.
     """
-    labels, found = region.assign(centers, keep=True)
+    labels, found = region.assign(centers)
     sizes, n_train = found.counts[:, :, :2].sum(axis=0).T
     if not sizes.all():
-        return described(region, centers[sizes > 0])
+        return groups_around(region, centers[sizes > 0])
     first = np.where(found.counts[:, :, 2] < 0, np.iinfo(np.int64).max, found.counts[:, :, 2]).min(axis=0)
-    centroids = means(centers, found)
-    return Cut(labels, sizes, n_train, first, centroids, nearest(region, found.candidates, centroids))
+    means = group_means(centers, found)
+    return Groups(labels, sizes, n_train, first, means, nearest_candidates(region, found.candidates, means))
 
 
-def housed(region: Region, found: Cut) -> Cut:
+def join_untrained(region: Region, found: Groups) -> Groups:
     """Let every group without training member join the one whose medoid is nearest to its mean."""
     if found.n_train.all():
         return found
     good, means = np.flatnonzero(found.n_train), found.means
     rows = np.zeros_like(means)
     rows[good] = region.at(found.medoids[good])
-    home = homes(rows, means, found.n_train)
-    joined = np.arange(len(home)) == home[:, None]  # (group, home)
-    joined = joined[:, good].T.astype(np.int64)
+    joins = nearest_trained(rows, means, found.n_train)
+    # (group that stays, group that joins it): 1 or 0, so that products add up sizes and means.
+    joined = (joins == good[:, None]).astype(np.int64)
     sizes = joined @ found.sizes
-    return Cut(
-        region.relabelled(found.labels, np.searchsorted(good, home)),
+    return Groups(
+        region.relabel(found.labels, np.searchsorted(good, joins)),
         sizes,
         found.n_train[good],
         np.array([found.firsts[g.astype(bool)].min() for g in joined]),
@@ -136,38 +137,41 @@ def housed(region: Region, found: Cut) -> Cut:
 
 
 def nearest_members(region: Region, point: FloatArray, count: int) -> IndexArray:
-    """The members that may be shown nearest to a point, nearest first."""
+    """Return the members that may be shown nearest to a point, nearest first."""
     found, away = region.nearest(point, count)
     return found[np.argsort(away, kind="stable")[:count]]
 
 
-def nearest(region: Region, candidates: IndexArray, points: FloatArray) -> IndexArray:
-    """Of the candidates (n_blocks, k) for each point the nearest, the first among equals; -1 if there is none."""
+def nearest_candidates(region: Region, candidates: IndexArray, points: FloatArray) -> IndexArray:
+    """Return for each point the nearest of its candidates (n_blocks, k), the first among equals; -1 without any."""
     block, point = np.nonzero(candidates >= 0)
-    chosen = candidates[block, point]
-    rows = region.at(chosen)  # of all points at once: on a cluster every call is a journey
+    members = candidates[block, point]
+    # The rows for all points at once: on a cluster every call takes milliseconds.
+    rows = region.at(members)
     best = np.full(len(points), -1, np.int64)
     for c in np.unique(point):
         mine = point == c
-        best[c] = chosen[mine][squared_distances(rows[mine], points[c]).argmin()]
+        best[c] = members[mine][squared_distances(rows[mine], points[c]).argmin()]
     return best
 
 
-def means(centers: FloatArray, found: Sums) -> FloatArray:
-    """The mean of the members of each center; a center without any stays."""
+def group_means(centers: FloatArray, found: Sums) -> FloatArray:
+    """Return the mean of the members of each center; a center without any stays."""
     sizes = found.counts[:, :, 0].sum(axis=0)[:, None]
-    total = reduce(np.add, found.sums)  # block after block: numpy's own sum may take another order
+    # Block after block: numpy's own sum may take another order, and round in another way.
+    total = reduce(np.add, found.sums)
     return np.where(sizes > 0, origin_of(centers) + total / np.maximum(sizes, 1), centers)
 
 
 def origin_of(centers: FloatArray) -> FloatArray:
-    """The point to which all numbers of a pass are relative: the middle of its centers."""
+    """Return the point to which all numbers of a pass are relative: the middle of its centers."""
+    # Rounded to single precision, so that it is the same number for rows of either precision.
     middle: FloatArray = centers.mean(axis=0, dtype=np.float32).astype(np.float64)
     return middle
 
 
-def framed(centers: FloatArray, dtype: Any) -> tuple[FloatArray, FloatArray]:
-    """The centers relative to their origin, padded to a multiple of four columns, and the origin."""
+def relative_centers(centers: FloatArray, dtype: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the centers relative to their origin, padded to a multiple of four columns, and the origin."""
     origin = origin_of(centers)
     wide = np.zeros((len(centers), -(-centers.shape[1] // 4) * 4), dtype)
     wide[:, : centers.shape[1]] = centers - origin
