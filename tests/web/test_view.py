@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cobras import Session
 from cobras.core.partition import Partition
 from cobras.core.progress import kept_share, overlap, stable_share
-from cobras.web.view import N_COLOURS, Timeline, match_colours
+from cobras.web.view import N_COLOURS, TimelinePoint, match_colours, update_timeline
 
 METHODS = {"cobras": {}, "cobra": {}, "min_max": {"n_clusters": 3}}
 
@@ -44,16 +44,16 @@ def test_overlap_is_what_counting_rows_gives(method: str, seed: int, answers: li
 @given(seed=st.integers(0, 99), answers=st.lists(st.sampled_from([1, 0, 0, -1]), min_size=1, max_size=45))
 def test_the_timeline_does_not_depend_on_when_it_was_updated(seed: int, answers: list[int]) -> None:
     session = a_session(seed, [])
-    timeline = Timeline()
+    points: tuple[TimelinePoint, ...] = ()
     for answer in answers:
         if (pair := session.ask()) is not None:
             session.tell({1: True, 0: False, -1: None}[answer], pair)
-            timeline.update(session.partitions)
+            points = update_timeline(points, session.partitions)
             if answer == -1:
                 session.undo()
-                timeline.update(session.partitions)
+                points = update_timeline(points, session.partitions)
                 session.redo()
-    live, late = timeline.update(session.partitions), Timeline().update(session.partitions)
+    live, late = update_timeline(points, session.partitions), update_timeline((), session.partitions)
     assert [p.colours for p in live] == [p.colours for p in late]
     assert [p.stable_share for p in live] == [p.stable_share for p in late]
     assert live[-1].stable_share == session.progress.stable_share

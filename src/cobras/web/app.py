@@ -17,7 +17,7 @@ from cobras import __version__
 from cobras.core.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
 from cobras.web.api.changes import change_routes
 from cobras.web.api.endpoints import read_routes
-from cobras.web.api.models import reply
+from cobras.web.api.models import Problem, reply
 from cobras.web.context import Context, MissingError, RefusedError
 
 STATIC = Path(__file__).parent / "static"
@@ -47,50 +47,46 @@ def make_app(context: Context) -> FastAPI:
     api.include_router(change_routes(context))
     api.include_router(read_routes(context))
     app.include_router(api)
-    _add_pages(app)
-    _add_errors(app, context)
-    return app
 
-
-def _add_pages(app: FastAPI) -> None:
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
 
     app.mount("/static", _Modules(directory=STATIC), name="static")
+    _add_errors(app, context)
+    return app
 
 
 class _Modules(StaticFiles):
-    """The modules of the page: asked for again each time, so that a new version is never mixed with an old one."""
+    """The modules of the page."""
 
     def file_response(self, *args: object, **kwargs: object) -> Response:
         response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
+        # The browser asks each time whether a module has changed, so that versions are never mixed.
         response.headers["Cache-Control"] = "no-cache"
         return response
 
 
 def _add_errors(app: FastAPI, context: Context) -> None:
-    def problem(status: int, sentence: str) -> JSONResponse:
-        return JSONResponse({"message": sentence}, status)
-
     @app.exception_handler(CobrasError)
-    async def refused(_: Request, error: Exception) -> Response:
+    async def handle_refusal(_: Request, error: Exception) -> Response:
         assert isinstance(error, CobrasError)
         if isinstance(error, MissingError):
-            return problem(404, str(error))
+            return reply(Problem(message=str(error)), 404)
+        # 409 carries the state as it is, so that the page can go on; 404 and 422 say only what was wrong.
         if isinstance(error, StaleQuestionError):
             error = RefusedError("stale", str(error))
         elif isinstance(error, InvalidDataError) and not isinstance(error, InconsistentAnswersError):
-            return problem(422, str(error))
+            return reply(Problem(message=str(error)), 422)
         return reply(context.refusal(error), 409)
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(_: Request, error: Exception) -> Response:
+    async def handle_invalid_request(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         problems = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
-        return problem(422, "; ".join(problems)[:1000])
+        return reply(Problem(message="; ".join(problems)[:1000]), 422)
 
     @app.exception_handler(HTTPException)
-    async def unknown(_: Request, error: Exception) -> Response:
+    async def handle_http_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return JSONResponse({"message": error.detail}, error.status_code, error.headers)

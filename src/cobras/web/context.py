@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -30,8 +30,11 @@ KEYS = {
     "help": ["?"],
 }
 QUESTION = "Should these two be in the same cluster?"
-Word: TypeAlias = Literal["same", "different", "unsure"]
-WORDS: dict[Answer, Word] = {Answer.SAME: "same", Answer.DIFFERENT: "different", Answer.UNSURE: "unsure"}
+WORDS: dict[Answer, models.Word] = {
+    Answer.SAME: "same",
+    Answer.DIFFERENT: "different",
+    Answer.UNSURE: "unsure",
+}
 NOT_OPEN = Progress(0, 1, None, (), 0, may_stop=False, reason="")
 
 
@@ -57,8 +60,8 @@ class Context:
     cards: Cards
     name: str
     session_file: str
-    blind: bool = True
-    keys: dict[str, list[str]] = field(default_factory=lambda: KEYS)
+    blind: bool
+    keys: dict[str, list[str]]
 
     def __post_init__(self) -> None:
         self.clusters = ClusterList(self.cards, self.map)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
-import json
 import os
 import secrets
 import socket
@@ -23,6 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LIMIT = 64 * 1024  # bytes of a body
@@ -36,6 +36,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+# A body that was not read would be taken for the next request.
+CLOSE = {"Connection": "close"}
 NO_TOKEN = (
     "<!doctype html><meta charset=utf-8><title>cobras</title>"
     "<p>Open the address that cobras printed: it holds the token."
@@ -70,27 +72,31 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        headers = Headers(scope=scope)
-        status, sentence = self._refusal(scope, headers)
-        if status:
-            await self._refuse(scope, self._with_headers(scope, send), status, sentence)
+        send = self._with_headers(scope, send)
+        refusal = self._refusal(scope, Headers(scope=scope))
+        if refusal is None:
+            await self.app(scope, _limit_body(receive), send)
         else:
-            await self.app(scope, _limit_body(receive), self._with_headers(scope, send))
+            await refusal(scope, receive, send)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str]:
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host, path = headers.get("host", ""), scope["path"]
         if not self._is_own(host):
-            return 403, "This name is not one of the server's own."
+            return _refuse(403, "This name is not one of the server's own.")
         if headers.get("origin", f"http://{host}") != f"http://{host}":
-            return 403, "Pages of other origins may not call."
+            return _refuse(403, "Pages of other origins may not call.")
+        # Browsers send no Origin with a GET of an image or a script, but say where it comes from.
         if path.startswith("/api") and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return 403, "Pages of other origins may not call."
+            return _refuse(403, "Pages of other origins may not call.")
+        # The modules of the page hold no data, and the browser sends no token with them.
         if not path.startswith("/static/") and not self._is_known(scope, headers):
-            return 401, "The token is missing or wrong; it is in the address that cobras printed."
+            if path == "/":
+                return HTMLResponse(NO_TOKEN, 401, CLOSE)
+            return _refuse(401, "The token is missing or wrong; it is in the address that cobras printed.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > LIMIT:
-            return 413, f"The body has {length[:20]} bytes; at most {LIMIT} are allowed."
-        return 0, ""
+            return _refuse(413, f"The body has {length[:20]} bytes; at most {LIMIT} are allowed.")
+        return None
 
     def _is_own(self, host: str) -> bool:
         """Whether a Host header names this server; any port will do, as behind a tunnel."""
@@ -134,17 +140,9 @@ class Guard:
 
         return send_with_headers
 
-    async def _refuse(self, scope: Scope, send: Send, status: int, sentence: str) -> None:
-        page = status == 401 and scope["path"] == "/"
-        body = NO_TOKEN if page else json.dumps({"message": sentence})
-        kind = b"text/html; charset=utf-8" if page else b"application/json"
-        headers = [
-            (b"content-type", kind),
-            (b"content-length", str(len(body)).encode()),
-            (b"connection", b"close"),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body.encode()})
+
+def _refuse(status: int, sentence: str) -> Response:
+    return JSONResponse({"message": sentence}, status, CLOSE)
 
 
 def _limit_body(receive: Receive) -> Receive:
@@ -163,6 +161,7 @@ def _limit_body(receive: Receive) -> Receive:
 
 
 def _equal(given: str, secret: str) -> bool:
+    # In constant time: how long it takes does not tell how much of a guess is right.
     return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
@@ -181,19 +180,21 @@ def own_names(host: str) -> set[str]:
 
 
 def user_secret() -> bytes:
-    """A secret that only this user can read, made at first use; where none can be kept, one for this run."""
+    """Return a secret that only this user can read, made at first use; one for this run if it cannot be stored."""
     home = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_STATE_HOME")
     file = Path(home or Path.home() / ".local" / "state") / "cobras" / "secret"
     fresh = secrets.token_bytes(32)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
+            # Exclusive: of two servers that start at once, one makes the secret and the other reads it.
             new = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(new, "wb") as stream:
                 stream.write(fresh)
             return fresh
         except FileExistsError:
-            kept = file.read_bytes()
-            return kept if len(kept) == len(fresh) else fresh
+            stored = file.read_bytes()
+            # Shorter while the other one is still writing.
+            return stored if len(stored) == len(fresh) else fresh
     except (OSError, RuntimeError):
         return fresh

@@ -25,7 +25,7 @@ from cobras.session.ahead import Thinker, Worker
 from cobras.session.session import Session
 from cobras.web.api.models import Computing, Versions
 from cobras.web.map import Sample
-from cobras.web.view import Timeline, View
+from cobras.web.view import View, update_timeline
 
 GRACE = 0.15  # seconds in which most changes are done: a caller who only reads waits so long for "computing"
 TICK = 0.25  # seconds between two events about a change that takes long
@@ -127,7 +127,6 @@ class Live:
         self.view = View(sample, Versions(session=start, labels=start, clusters=start, map=start))
         self.map_version = start
         self.ahead: list[int] = []
-        self._timeline = Timeline()
         self._owner, self._thinker = Worker("session"), Thinker()
         self._turn = asyncio.Lock()
         self._busy: tuple[str, float] | None = ("Computing the first question", time.monotonic())
@@ -208,8 +207,7 @@ class Live:
             self._publish(action(self._session), saved_at=time.time())
         except BaseException as error:
             # A refusal has changed nothing; after anything else the method cannot be trusted.
-            refused = isinstance(error, CobrasError) and not isinstance(error, InfeasibleConstraintsError)
-            if not refused:
+            if not isinstance(error, CobrasError) or isinstance(error, InfeasibleConstraintsError):
                 self._fail(error)
             raise
         self.events.send_from_thread("saved", {"at": self.view.saved_at})
@@ -219,7 +217,7 @@ class Live:
         session, old = self._session, self.view
         assert session is not None
         pair, records = session.ask(), session.history
-        timeline = self._timeline.update(session.partitions)
+        timeline = update_timeline(old.timeline, session.partitions)
         names, marks = tuple(sorted(session.names.items())), tuple(sorted(session.marks.items()))
         moved = not old.timeline or timeline[-1].partition.groups != old.timeline[-1].partition.groups
         changed = moved or names != old.names or marks != old.marks

@@ -117,7 +117,7 @@ class WebServer:
 
         False if something is still being computed in the end: the program is then to end without waiting for it.
         """
-        # The event loop is not to wait 5 ms for each thread that computes.
+        # By default the event loop waits up to 5 ms for each thread that computes.
         sys.setswitchinterval(SWITCH)
         try:
             with contextlib.suppress(TimeoutError):
@@ -146,11 +146,7 @@ class WebServer:
 
     def _announce_map(self) -> None:
         self.live.map_version += 1
-        state = {
-            "version": self.live.map_version,
-            "layout": self._map.layout,
-            "pending": self._map.pending,
-        }
+        state = {"version": self.live.map_version, "layout": self._map.layout, "pending": self._map.pending}
         self.live.events.send_from_thread("map", state)
 
     def stop(self) -> None:
@@ -165,7 +161,7 @@ class WebServer:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Ends by a signal without raising it again: Ctrl-C is how a server is meant to end."""
+    """Uvicorn, but a signal that ends it is not raised again: Ctrl-C is how a server is meant to end."""
 
     def __init__(self, config: uvicorn.Config, events: Events) -> None:
         super().__init__(config)
@@ -175,7 +171,8 @@ class _Uvicorn(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._events.close()  # else the streams would keep it from ending
+        # Uvicorn waits for open streams, and these never end by themselves.
+        self._events.close()
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -184,24 +181,26 @@ class _Uvicorn(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        signals = [s for s in signal.Signals if s.name in ("SIGINT", "SIGTERM", "SIGHUP")]
         try:
-            before = {name: signal.signal(getattr(signal, name), self.handle_exit) for name in names}
-        except ValueError:  # not in the main thread: signals are somebody else's
+            before = {number: signal.signal(number, self.handle_exit) for number in signals}
+        except ValueError:  # only the main thread may handle signals
             before = {}
         try:
             yield
         finally:
-            for name, handler in before.items():
-                signal.signal(getattr(signal, name), handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def listen(host: str, port: int | None, file: Path) -> socket.socket:
     """Return a socket on the port, or on one that is free: if possible always the same one for a session file."""
+    # Ports from 49152 on are free for everybody. A page that is open finds the server again after a restart.
     usual = 49152 + int(hashlib.sha256(str(file.absolute()).encode()).hexdigest(), 16) % 16000
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in (usual, 0) if port is None else (port,):
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio asks, for TCP_NODELAY
+        # Named as TCP, because asyncio sets TCP_NODELAY only on such a socket.
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((host, candidate))

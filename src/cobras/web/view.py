@@ -1,7 +1,7 @@
 """What the session looks like at one moment, and at all moments before.
 
-A `View` is frozen, so that any thread may read it while the session goes on. Its timeline holds every clustering so
-far, with colours that stay with their clusters.
+A `View` is frozen, so that any thread may read it while the session goes on. Its timeline holds the clustering before
+the first answer and after each one, with colours that stay with their clusters.
 """
 
 from __future__ import annotations
@@ -117,24 +117,19 @@ class View:
         return self.sample.numbers()[self.shown_labels == number] if everyone is None else everyone
 
 
-class Timeline:
-    """The clustering before the first answer and after each one, with colours that stay."""
-
-    def __init__(self) -> None:
-        self.points: tuple[TimelinePoint, ...] = ()
-
-    def update(self, partitions: Sequence[Partition]) -> tuple[TimelinePoint, ...]:
-        """Return the points of all clusterings of a session; those that are as before are not computed again."""
-        n_kept = 0
-        for point, partition in zip(self.points, partitions, strict=False):
-            if point.partition is not partition and point.partition.groups != partition.groups:
-                break
-            n_kept += 1
-        points = list(self.points[:n_kept])
-        for partition in partitions[n_kept:]:
-            points.append(_next_point(points, partition))
-        self.points = tuple(points)
-        return self.points
+def update_timeline(
+    points: Sequence[TimelinePoint], partitions: Sequence[Partition]
+) -> tuple[TimelinePoint, ...]:
+    """Return the points of all clusterings of a session; those that are as before are not computed again."""
+    n_same = 0
+    for point, partition in zip(points, partitions, strict=False):
+        if point.partition is not partition and point.partition.groups != partition.groups:
+            break
+        n_same += 1
+    found = list(points[:n_same])
+    for partition in partitions[n_same:]:
+        found.append(_next_point(found, partition))
+    return tuple(found)
 
 
 def _next_point(points: list[TimelinePoint], partition: Partition) -> TimelinePoint:

@@ -1,12 +1,13 @@
-"""The result as files to download: tables, answers, constraints, and a report as one HTML page."""
+"""The result as files to download: tables, answers, constraints, and a report as one HTML cluster."""
 
 from __future__ import annotations
 
 import base64
-import io
 import json
+import tempfile
 import time
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -16,17 +17,19 @@ from fastapi import Response
 from cobras import __version__
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, LabelArray
-from cobras.core.writers import answers_as_rows, with_clusters
+from cobras.core.writers import answers_as_rows, with_clusters, write_frame
 from cobras.data import Dataset
 from cobras.web.api import models
 from cobras.web.context import Context, progress_model
 from cobras.web.view import View
 
+CSV = "text/csv; charset=utf-8"
 FORMATS = ("csv", "parquet", "answers", "constraints", "html")
-N_SHOWN = 8  # members of a cluster on the page, typical and unusual each
-N_DOTS = 5_000  # points on the map, evenly spaced
-SIZE = 640  # side of the map
-# The colours of the page: the first six are Okabe and Ito's; the numbers say the rest.
+N_SHOWN = 8  # members of a cluster in the report, typical and unusual each
+N_DOTS = 5_000  # points on its map, evenly spaced
+SIZE = 640  # side of its map, in pixels
+# The colours of the page: the first six are Okabe and Ito's, told apart by the colour-blind. Further clusters share
+# them; their numbers on the map tell which is which.
 PALETTE = ("0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "7a28d8", "5e2f10", "251a86", "d6114a")
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -58,17 +61,10 @@ def labels_file(dataset: Dataset, view: View, stem: str, suffix: str) -> File:
             "The table is too large to be sent to a page; end the server and use cobras export."
         )
     frame = with_clusters(dataset.frame, view.labels, dict(view.names))
-    buffer = io.BytesIO()
-    if suffix == "parquet":
-        frame.write_parquet(buffer, compression="zstd")
-        return File(f"{stem}-clusters.parquet", "application/vnd.apache.parquet", buffer.getvalue())
-    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-    if nested:
-        raise InvalidDataError(
-            f"Column {nested[0]!r} holds lists, which CSV cannot hold; take Parquet instead."
-        )
-    frame.write_csv(buffer)
-    return File(f"{stem}-clusters.csv", "text/csv; charset=utf-8", buffer.getvalue())
+    with tempfile.TemporaryDirectory() as folder:
+        content = write_frame(frame, Path(folder, f"clusters.{suffix}")).read_bytes()
+    media_type = CSV if suffix == "csv" else "application/vnd.apache.parquet"
+    return File(f"{stem}-clusters.{suffix}", media_type, content)
 
 
 def answers_file(dataset: Dataset, view: View, stem: str) -> File:
@@ -81,24 +77,20 @@ def constraints_file(dataset: Dataset, view: View, stem: str) -> File:
     """Return must-links and cannot-links with the person's own ids, as CSV; unsure answers are neither."""
     import polars as pl
 
-    ids = dataset.names
-    columns: dict[str, list[str]] = {"i": [], "j": [], "constraint": []}
-    if view.constraints is not None:
-        for kind, pairs in zip(("must_link", "cannot_link"), view.constraints, strict=True):
-            for i, j in pairs.tolist():
-                for name, value in zip(columns, (str(ids[i]), str(ids[j]), kind), strict=True):
-                    columns[name].append(value)
-    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-    return File(f"{stem}-constraints.csv", "text/csv; charset=utf-8", frame.write_csv().encode())
+    ids, kinds = dataset.names, ("must_link", "cannot_link")
+    pairs_of = zip(kinds, view.constraints or (), strict=False)
+    rows = [(str(ids[i]), str(ids[j]), kind) for kind, pairs in pairs_of for i, j in pairs.tolist()]
+    frame = pl.DataFrame(rows, dict.fromkeys(("i", "j", "constraint"), pl.String), orient="row")
+    return File(f"{stem}-constraints.csv", CSV, frame.write_csv().encode())
 
 
 def report_file(context: Context, view: View, stem: str) -> File:
     """Return the report of a view: a page that needs no other file, all text escaped."""
     # By f-strings: a template engine would be one more dependency (Jinja2 and MarkupSafe: 1.4 MB, 0.13 s to import)
-    # for 70 lines. A test with markup in ids, cells and names keeps the escaping honest.
-    pages = context.clusters.describe(view, N_SHOWN)
+    # for 70 lines. A test serves data full of markup and finds none of it in the report.
+    clusters = context.clusters.describe(view, N_SHOWN)
     progress = progress_model(view)
-    title = f"{context.name}: {_count(len(pages), 'cluster')}"
+    title = f"{context.name}: {_count(len(clusters), 'cluster')}"
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
         "<meta name=viewport content='width=device-width'>",
@@ -110,7 +102,7 @@ def report_file(context: Context, view: View, stem: str) -> File:
         "<h2>Map</h2>",
         map_svg(context.map.coordinates, view.shown_labels, view.colours),
         "<h2>Clusters</h2>",
-        *(_cluster(context, page) for page in pages),
+        *(_cluster(context, cluster) for cluster in clusters),
         "<h2>Answers</h2>",
         _answers(context, view),
         "<h2>Settings</h2>",
@@ -124,18 +116,15 @@ def map_svg(coordinates: FloatArray, labels: LabelArray, colours: tuple[int, ...
     """Return the map as a drawing, with the number of each cluster where most of it lies."""
     chosen = np.arange(0, len(labels), max(1, -(-len(labels) // N_DOTS)))
     x, y = SIZE * coordinates[:, 0], SIZE * (1 - coordinates[:, 1])
-    dots = []
+    dots, numbers = [], []
     for number, colour in enumerate(colours):
-        rows = chosen[labels[chosen] == number]
-        path = "".join(f"M{x[i]:.1f} {y[i]:.1f}h0" for i in rows)
+        # A line of no length with round ends is a dot: the shortest way to draw thousands of them.
+        path = "".join(f"M{x[i]:.1f} {y[i]:.1f}h0" for i in chosen[labels[chosen] == number])
         dots.append(f"<path d='{path}' stroke='{_colour(colour)}'/>")
-    numbers = []
-    for number in range(len(colours)):
-        rows = np.flatnonzero(labels == number)
-        if not len(rows):  # none of a sample
-            continue
-        at = f"x='{np.median(x[rows]):.1f}' y='{np.median(y[rows]):.1f}'"
-        numbers.append(f"<text {at}>{number}</text>")
+        # A small cluster may have no row in the sample.
+        if len(rows := np.flatnonzero(labels == number)):
+            at = f"x='{np.median(x[rows]):.1f}' y='{np.median(y[rows]):.1f}'"
+            numbers.append(f"<text {at}>{number}</text>")
     return (
         f"<svg viewBox='-10 -10 {SIZE + 20} {SIZE + 20}' width='{SIZE}' role='img' aria-label='Map of all items'>"
         f"<g stroke-width='4' stroke-linecap='round' stroke-opacity='.7' fill='none'>{''.join(dots)}</g>"
@@ -144,18 +133,18 @@ def map_svg(coordinates: FloatArray, labels: LabelArray, colours: tuple[int, ...
     )
 
 
-def _cluster(context: Context, page: models.Cluster) -> str:
-    name = page.name or page.suggestion
-    marks = [word for word, on in (("pure", page.pure), ("complete", page.complete)) if on]
-    facts = ", ".join([_count(page.size, "item"), f"{100 * page.share:.1f} %", *marks])
-    rows = [("typical", page.representatives), ("unusual", page.unusual)]
+def _cluster(context: Context, cluster: models.Cluster) -> str:
+    name = cluster.name or cluster.suggestion
+    marks = [word for word, on in (("pure", cluster.pure), ("complete", cluster.complete)) if on]
+    facts = ", ".join([_count(cluster.size, "item"), f"{100 * cluster.share:.1f} %", *marks])
+    rows = [("typical", cluster.representatives), ("unusual", cluster.unusual)]
     figures = "".join(
         f"<p class=quiet>{word}</p>{''.join(_figure(context, item) for item in items)}"
         for word, items in rows
         if items
     )
-    chip = f"<span class=chip style='background:{_colour(page.colour)}'></span>"
-    heading = f"{chip}{page.number}{' · ' + escape(name) if name else ''}"
+    chip = f"<span class=chip style='background:{_colour(cluster.colour)}'></span>"
+    heading = f"{chip}{cluster.number}{' · ' + escape(name) if name else ''}"
     return f"<section><h3>{heading}</h3><p>{facts}</p>{figures}</section>"
 
 

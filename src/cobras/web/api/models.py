@@ -11,6 +11,7 @@ from cobras.core.types import Answer
 
 LARGEST = 2**31 - 1  # no table has more rows
 Kind = Literal["table", "image", "text", "series"]
+Word = Literal["same", "different", "unsure"]
 
 
 class Model(BaseModel):
@@ -192,7 +193,7 @@ class Record(Model):
     number: int | None
     left: Thumbnail
     right: Thumbnail
-    answer: Literal["same", "different", "unsure"]
+    answer: Word
     at: float
     in_force: bool
     satisfied: bool
@@ -369,7 +370,7 @@ def _answer_word(value: Any) -> Any:
         return value
 
 
-AnswerWord = Annotated[Literal["same", "different", "unsure"], BeforeValidator(_answer_word)]
+AnswerWord = Annotated[Word, BeforeValidator(_answer_word)]
 KnownWord = Annotated[Literal["same", "different"], BeforeValidator(_answer_word)]
 RowNumber = Annotated[int, Field(ge=0, le=LARGEST)]
 Version = Annotated[int, Field(ge=0, le=2**53)] | None
