@@ -3,10 +3,15 @@
 The public names stand in `__init__.pyi`. Each is imported when it is first used, so `import cobras` stays light.
 """
 
+import sys
 from typing import Any
 
 import lazy_loader
 
+from cobras.moved import MovedFinder
+
+# Before the finder of files, which would load a second copy of a module in a folder that has moved.
+sys.meta_path.insert(0, MovedFinder())
 _find, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

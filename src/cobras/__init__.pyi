@@ -30,11 +30,14 @@ from .estimators.competitors import COBS as COBS
 from .estimators.competitors import NPU as NPU
 from .estimators.competitors import ExploreConsolidate as ExploreConsolidate
 from .estimators.competitors import MinMax as MinMax
+from .methods.protocol import Reconsider as Reconsider
+from .methods.protocol import Step as Step
+from .session.history import Entry as Entry
 from .session.history import Revision as Revision
 from .session.oracles import LabelOracle as LabelOracle
 from .session.oracles import NoisyOracle as NoisyOracle
 from .session.oracles import RecordedOracle as RecordedOracle
-from .session.run import run as run
+from .session.oracles import run as run
 from .session.session import Session as Session
 from .spaces.base import Space as Space
 from .spaces.dask.space import DaskSpace as DaskSpace

@@ -69,7 +69,7 @@ def test_after_thinking_ahead_two_answers_need_no_further_split(seed: int, given
 def test_thoughts_come_breadth_first() -> None:
     X = np.random.default_rng(3).normal(size=(60, 2))
     session = Session(X, random_state=3)
-    supposed = [tuple(think().step.pair or ()) for think in branches(session)]
+    supposed = [tuple(think() or ()) for think in branches(session)]
     for answers, found in zip(([1], [0], [1, 1], [1, 0], [0, 1], [0, 0]), supposed, strict=True):
         real = Session(X, random_state=3)
         for answer in answers:

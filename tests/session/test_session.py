@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris
 
 from cobras import (
     Answer,
@@ -13,8 +13,6 @@ from cobras import (
     InconsistentAnswersError,
     InvalidDataError,
     LabelOracle,
-    NoisyOracle,
-    RecordedOracle,
     Session,
     StaleQuestionError,
     run,
@@ -68,43 +66,6 @@ def test_an_answer_when_nothing_is_open_is_refused():
     assert session.ask() is None
     with pytest.raises(StaleQuestionError, match="no open question"):
         session.tell(True, (0, 0))
-
-
-def test_an_oracle_that_raises_loses_nothing(session):
-    def moody(i, j):
-        if session.n_answers == 7:
-            raise RuntimeError("tea break")
-        return y[i] == y[j]
-
-    with pytest.raises(RuntimeError, match="tea break"):
-        run(session, moody)
-    assert session.n_answers == 7
-    run(session, LabelOracle(y), until=lambda s: s.n_answers >= 9)
-    assert session.n_answers == 9
-
-
-def test_an_oracle_that_contradicts_itself_is_named_and_nothing_is_lost():
-    session = Session(X, random_state=0, reuse="exact")
-    with pytest.raises(InconsistentAnswersError) as caught:
-        run(session, NoisyOracle(y, noise=0.4, random_state=1))
-    assert caught.value.chain
-    before = session.n_answers
-    session.skip(session.ask())
-    assert session.n_answers == before + 1
-
-
-def test_a_noisy_oracle_never_contradicts_what_is_implied():
-    session = run(Session(X, random_state=0), NoisyOracle(y, noise=0.4), until=lambda s: s.n_answers >= 80)
-    assert session.n_answers == 80
-
-
-def test_recorded_answers_replay_a_session():
-    first = answered(30)
-    recorded = RecordedOracle((r.pair, r.answer) for r in first.history)
-    again = run(Session(X, random_state=0), recorded, until=lambda s: s.n_answers >= 30)
-    np.testing.assert_array_equal(first.labels_, again.labels_)
-    with pytest.raises(CobrasError, match="No answer was recorded"):
-        run(again, recorded)
 
 
 def test_a_method_of_ones_own():
@@ -347,30 +308,6 @@ def test_labels_of_past_answers_share_their_arrays():
     np.testing.assert_array_equal(session.labels_at(120), session.labels_)
     with pytest.raises(InvalidDataError, match="There are 120 answers"):
         session.labels_at(121)
-
-
-def test_progress_tells_which_answers_do_not_hold():
-    session = answered(60)
-    labels = session.labels_
-    broken = [r for r in session.history if (labels[r.pair.i] == labels[r.pair.j]) != bool(r.answer)]
-    progress = session.progress
-    assert list(progress.unsatisfied) == broken
-    assert progress.n_answers == 60
-    assert 0 <= progress.stable_share <= 1
-    assert answered(5).progress.stable_share is None
-
-
-def test_a_session_on_wine_violates_some_answers():
-    """COBRAS may, because members of a super-instance follow its representative: the count is worth showing."""
-    Xw, yw = load_wine(return_X_y=True)
-    session = run(Session(Xw, random_state=1), LabelOracle(yw), until=lambda s: s.n_answers >= 40)
-    assert session.progress.unsatisfied
-
-
-def test_an_exhausted_session_says_so():
-    session = run(Session(X[:20], random_state=0), LabelOracle(y[:20] * 0))
-    assert session.progress.may_stop
-    assert session.progress.reason == "Nothing is left worth asking."
 
 
 def test_export(tmp_path):

@@ -51,7 +51,7 @@ def simulate(
     """Answer from the column of known classes, and print how it went."""
     from cobras.cli.source import keep_source, open_session, read_source
     from cobras.session.oracles import LabelOracle
-    from cobras.session.run import run as answer
+    from cobras.session.oracles import run as answer
 
     settings = options.of_session
     dataset = read_source(path, options)

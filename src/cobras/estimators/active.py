@@ -12,12 +12,11 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.core.checks import as_labels, as_matrix, is_dask
+from cobras.core.checks import as_labels, is_dask
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import LabelArray, Oracle
-from cobras.session.oracles import LabelOracle
-from cobras.session.run import run
+from cobras.session.oracles import LabelOracle, run
 from cobras.session.session import Session
 from cobras.spaces import OPTIONS
 from cobras.spaces.base import Space
@@ -99,7 +98,8 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if not self._has_centroids:
             options = {name: value for name, value in options.items() if name not in OPTIONS}
         elif not remote:
-            X = as_matrix(validate_data(self, X, dtype=(np.float64, np.float32), order="C"))
+            # Whether all numbers can be used is found by the session, in one pass over them.
+            X = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
         session = Session(X, self._method, self.random_state, train_indices=train_indices, **options)
         if remote:  # only the columns are remembered; an empty frame knows their names
             validate_data(self, X._meta if hasattr(X, "columns") else X, skip_check_array=True)

@@ -18,8 +18,7 @@ from itertools import product
 from queue import SimpleQueue
 from typing import TypeVar
 
-from cobras.core.types import Answer
-from cobras.session.replay import Replay
+from cobras.core.types import Answer, Pair
 from cobras.session.session import Session
 
 T = TypeVar("T")
@@ -28,16 +27,16 @@ DEPTH = 2  # answers
 LIKELY = (Answer.SAME, Answer.DIFFERENT)
 
 
-def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Replay], ...]:
+def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Pair | None], ...]:
     """Return one function for each likely answer to the open question, then for each two answers, and so on.
 
-    Each may run in another thread, whatever is answered. What it returns holds the question that would come next.
+    Each may run in another thread, whatever is answered. It returns the question that would come next.
 
     Examples
     --------
     >>> session = Session([[0.0], [0.1], [5.0], [5.1], [9.0]], random_state=0)
     >>> for think in branches(session, depth=1):
-    ...     print(think().step.pair)
+    ...     print(think())
     Pair(i=4, j=2)
     Pair(i=4, j=2)
     >>> len(branches(session)), session.n_answers
@@ -126,7 +125,7 @@ class Thinker:
             for number, branch in enumerate(thoughts, 1):
                 # An error is not reported here: it comes again if these answers are really given.
                 with suppress(Exception):
-                    rows.update(branch().step.pair or ())
+                    rows.update(branch() or ())
                 if answered.is_set():
                     return
                 if number == len(LIKELY):

@@ -1,14 +1,15 @@
-"""Who answers in a simulation."""
+"""Who answers in place of a person, and the loop in which they do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from cobras.core.exceptions import CobrasError, InvalidDataError
-from cobras.core.types import Answer, Pair
+from cobras.core.exceptions import CobrasError, InvalidDataError, StopAsking
+from cobras.core.types import Answer, Oracle, Pair, Record
+from cobras.session.session import Session
 
 
 class LabelOracle:
@@ -57,7 +58,9 @@ class NoisyOracle:
 
 
 class RecordedOracle:
-    """Answers that were given before, for example `session.history`; another pair raises.
+    """Answers that were given before: `session.history`, or pairs and their answers. Another pair raises.
+
+    Of several answers to one pair the last counts.
 
     Examples
     --------
@@ -66,8 +69,11 @@ class RecordedOracle:
     <Answer.SAME: 1>
     """
 
-    def __init__(self, answers: Iterable[tuple[Pair, Answer]]) -> None:
-        self.answers = {Pair(*pair).ordered: Answer.of(answer) for pair, answer in answers}
+    def __init__(self, answers: Iterable[Record | tuple[Pair, Answer]]) -> None:
+        self.answers: dict[Pair, Answer] = {}
+        for given in answers:
+            pair, answer = (given.pair, given.answer) if isinstance(given, Record) else given
+            self.answers[Pair(*pair).ordered] = Answer.of(answer)
 
     def __call__(self, i: int, j: int) -> Answer:
         """What was said about this pair."""
@@ -75,3 +81,21 @@ class RecordedOracle:
             return self.answers[Pair(int(i), int(j)).ordered]
         except KeyError:
             raise CobrasError(f"No answer was recorded for pair ({i}, {j}).") from None
+
+
+def run(session: Session, oracle: Oracle, until: Callable[[Session], bool] | None = None) -> Session:
+    """Let an oracle answer until nothing is left to ask, a condition holds, or the oracle raises `StopAsking`.
+
+    Examples
+    --------
+    >>> session = run(Session([[0.0], [0.1], [5.0]], random_state=0), lambda i, j: abs(i - j) == 1 and i + j == 1)
+    >>> session.labels_.tolist()
+    [0, 0, 1]
+    """
+    while not (until is not None and until(session)) and (pair := session.ask()) is not None:
+        try:
+            answer = oracle(pair.i, pair.j)
+        except StopAsking:
+            break
+        session.tell(answer, pair)
+    return session

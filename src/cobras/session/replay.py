@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InconsistentAnswersError
 from cobras.core.partition import Partition
-from cobras.core.types import Answer
+from cobras.core.types import Answer, Pair
 from cobras.methods.protocol import Reconsider, Step, Steps
 from cobras.session.history import Entry, History
 
@@ -31,7 +31,9 @@ class Replay:
         self.constraints = Constraints()
         self.unasked: set[int] = set()
         self.contradicted: dict[int, InconsistentAnswersError] = {}
+        self._answers: dict[Pair, Answer] = {}
         self._place = 0
+        self._start = start
         self._steps = start(self.constraints)
         self.step: Step = next(self._steps)
         self.partitions: list[Partition] = [self.step.partition]
@@ -45,7 +47,9 @@ class Replay:
                 self._take(entry)
                 self._reconsider()
             elif self._is_answer_to_open_question(entry):
+                assert entry.pair is not None
                 assert entry.answer is not None
+                self._answers[entry.pair.ordered] = entry.answer
                 self.step = self._steps.send(entry.answer)
                 self.partitions.append(self.step.partition)
                 self._place += 1
@@ -92,5 +96,23 @@ class Replay:
             self.constraints.complete.update(dict.fromkeys(entry.marked, place))
 
     def _reconsider(self) -> None:
-        self.step = self._steps.throw(Reconsider())
+        """Tell the method that the constraints or marks have changed; restart one that does not handle this."""
+        try:
+            self.step = self._steps.throw(Reconsider())
+        except Reconsider:
+            self._restart()
         self.partitions[-1] = self.step.partition
+
+    def _restart(self) -> None:
+        """Begin anew on the constraints as they are, and answer from them what has been answered before."""
+        self._steps = self._start(self.constraints)
+        self.step = next(self._steps)
+        seen: set[Pair] = set()  # a method that asks the same pair again wants a person to answer it
+        while (pair := self.step.pair) is not None and pair.ordered not in seen:
+            known = self.constraints.relation(*pair)
+            if known is None:  # unsure, or the method adds no answers to the constraints
+                known = self._answers.get(pair.ordered)
+            if known is None:
+                return
+            seen.add(pair.ordered)
+            self.step = self._steps.send(known)

@@ -229,21 +229,21 @@ class Session:
             tuple(record for place, record in records if place in unasked),
         )
 
-    def supposing(self, *answers: Answer) -> Callable[[], Replay]:
-        """A replay in which the open question, and those after it, have got these answers.
+    def supposing(self, *answers: Answer) -> Callable[[], Pair | None]:
+        """A function that returns the question after the open one, and those after it, have got these answers.
 
         It changes nothing and may run in any thread.
         """
         history = replace(self._history, entries=list(self._history.entries))
 
-        def replayed() -> Replay:
+        def next_question() -> Pair | None:
             replay = Replay(self._start, history)
             for answer in answers:
                 if replay.step.pair is not None:
                     replay.feed([Entry("answer", replay.step.pair, answer)])
-            return replay
+            return replay.step.pair
 
-        return replayed
+        return next_question
 
     # -- looking ---------------------------------------------------------------------------------------------------
 

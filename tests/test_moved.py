@@ -1,0 +1,47 @@
+"""Modules of older versions are found under their old names, and only when somebody asks for them."""
+
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+import cobras
+from cobras.moved import MOVED
+
+FIXTURES = Path(__file__).parent / "estimators" / "fixtures"  # pickled by the first version, fitted on iris
+CLUSTERERS = {"COPKMeans", "MPCKMeans"}
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.pickle")), ids=lambda path: path.stem)
+def test_an_estimator_pickled_by_an_older_version_is_loaded(path):
+    X, y = load_iris(return_X_y=True)
+    old = pickle.loads(path.read_bytes())
+    assert type(old) is getattr(cobras, path.stem)
+    if path.stem in CLUSTERERS:
+        np.testing.assert_array_equal(old.predict(X[::3]), old.labels_)
+        return
+    np.testing.assert_array_equal(old.labels_per_query_[-1], old.labels_)
+    assert len(old.labels_per_query_) == old.n_queries_ + 1
+    assert set(old.predict(X)) == set(old.super_instance_labels_)
+    if path.stem in ("COBRAS", "COBRA"):
+        again = clone(old).fit(X, y)
+        np.testing.assert_array_equal(old.queries_, again.queries_)
+        np.testing.assert_array_equal(old.predict(X), again.predict(X))
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_an_old_name_is_the_module_of_today(old, new):
+    assert import_module(old) is import_module(new)
+    assert import_module(new).__spec__.name == new
+
+
+def test_nothing_is_imported_before_somebody_asks():
+    code = "import sys, cobras; print(*(name for name in sys.modules if name.startswith('cobras.')))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.split() == ["cobras.moved"]
