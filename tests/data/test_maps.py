@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cobras.data import maps
-from cobras.data.maps import components, nearest, normalised, pca_map, placed, tsne_maps
+from cobras.data.maps import nearest, pca_map, place_rows, principal_components, tsne_maps, unit_square
 
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 6)), elements=st.floats(-1e6, 1e6)))
@@ -34,15 +34,15 @@ def test_components_are_those_of_scikit_learn(shape: tuple[int, int]) -> None:
 
     X = np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1)
     expected = PCA(2).fit_transform(X)
-    np.testing.assert_allclose(np.abs(components(X, 2)), np.abs(expected), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(np.abs(principal_components(X, 2)), np.abs(expected), rtol=1e-3, atol=1e-3)
 
 
 def test_columns_that_do_not_exist_are_zero() -> None:
-    assert (components(np.arange(5.0).reshape(-1, 1), 2)[:, 1] == 0).all()
+    assert (principal_components(np.arange(5.0).reshape(-1, 1), 2)[:, 1] == 0).all()
 
 
 def test_both_axes_have_one_scale() -> None:
-    points = normalised(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 1.0]]))
+    points = unit_square(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 1.0]]))
     assert points.tolist() == [[0.0, 0.375], [1.0, 0.375], [1.0, 0.625]]
 
 
@@ -56,7 +56,7 @@ def test_every_row_is_placed_between_the_sampled_rows_nearest_to_it() -> None:
         assert set(found[i]) == set(np.argsort(away[i])[:4])
     np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
     layout = rng.normal(size=(200, 2))
-    everywhere = placed(layout, np.arange(200), (found, weights))
+    everywhere = place_rows(layout, np.arange(200), (found, weights))
     np.testing.assert_allclose(everywhere[:200], layout, rtol=1e-5)
     np.testing.assert_allclose(everywhere[300], weights[300] @ layout[found[300]], rtol=1e-4)
 

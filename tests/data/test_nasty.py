@@ -10,13 +10,13 @@ import pytest
 
 from cobras.core.exceptions import CobrasError
 from cobras.data import Dataset, Photo, read_dataset, read_recipe
-from cobras.data.tables import sheets
+from cobras.data.tables import files
 from tests.data.nasty import CORPUS
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(sheets, "LARGEST", 50 << 20)
+    monkeypatch.setattr(files, "LARGEST", 50 << 20)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     return iter(())
 
@@ -30,7 +30,7 @@ def check(dataset: Dataset) -> None:
     assert np.isfinite(dataset.X).all()
     assert len(dataset.ids) == dataset.frame.height == n
     assert len(set(dataset.columns)) == len(dataset.columns)
-    assert dataset.shown.height in (0, n)
+    assert dataset.visible.height in (0, n)
     for i in {0, n // 2, n - 1}:
         card = dataset.show(i)
         if isinstance(card, Photo):

@@ -55,11 +55,11 @@ def write_export(
     from cobras.core.exceptions import InvalidDataError
     from cobras.core.writers import answers_as_rows, with_clusters
     from cobras.data.export import clusters_in_batches, export_dataset
-    from cobras.data.tables.remote import as_url
+    from cobras.data.tables.remote import url_of
 
     by_workers = scheduler is not None and out is not None and not out.suffix
     for target in (None if by_workers else out, answers):
-        if target is not None and (address := as_url(target)) is not None:
+        if target is not None and (address := url_of(target)) is not None:
             raise InvalidDataError(
                 f"{address} is not a file of this machine; only --out may be an address, of a folder such as "
                 "s3://bucket/labels that the workers of --scheduler write."
@@ -78,7 +78,7 @@ def write_export(
                 raise InvalidDataError(
                     f"--json prints all labels; leave it out where the workers write to {out}."
                 )
-            folder = as_url(out) or out
+            folder = url_of(out) or out
             opened.export(f"{folder}/")
             if answers is not None:
                 opened.export_answers(answers, ids=dataset.names)

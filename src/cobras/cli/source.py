@@ -18,8 +18,8 @@ from cobras.core.exceptions import DataChangedError, InvalidDataError, SessionFi
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
 from cobras.data.read import choices_of, recipe_choices
 from cobras.data.recipe import Recipe
-from cobras.data.tables.parquet import has_pattern
-from cobras.data.tables.remote import as_url, read_remote
+from cobras.data.tables.files import is_pattern
+from cobras.data.tables.remote import read_remote, url_of
 from cobras.methods.registry import default_method, registration
 from cobras.session.journal import Journal
 
@@ -56,7 +56,7 @@ def read_source(path: Path, options: Options) -> Dataset:
     """Read data for the first time, by a cluster where a scheduler is given."""
     if options.scheduler is not None:
         return read_remote(path, choices_of(**options.of_data))
-    if (address := as_url(path)) is not None:
+    if (address := url_of(path)) is not None:
         raise InvalidDataError(
             f"{address} is not a file of this machine; add --scheduler tcp://host:8786, or --scheduler local, "
             "to let a dask cluster read it."
@@ -97,7 +97,7 @@ def open_for(path: Path | None, dataset: Dataset, file: Path, **options: Any) ->
 
 def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
     """Note in the session file which data it is about and how that was read."""
-    source = None if path is None else as_url(path) or str(path.absolute())
+    source = None if path is None else url_of(path) or str(path.absolute())
     recipe = dataset.recipe.to_json()
     if session.get_note("data") != source or session.get_note("recipe") != recipe:
         session.set_note(data=source, recipe=recipe)
@@ -168,7 +168,7 @@ def _notes(file: Path) -> tuple[str | None, Recipe | None]:
 def _find_data(file: Path, source: str | None) -> Path:
     if source is None:
         raise InvalidDataError(f"{file} does not say where its data is; give the path of the data as well.")
-    if as_url(Path(source)) is not None or has_pattern(Path(source)):
+    if url_of(Path(source)) is not None or is_pattern(Path(source)):
         return Path(source)
     # The second place: the data and the session file may have been moved together.
     for path in (Path(source), file.absolute().parent / Path(source).name):

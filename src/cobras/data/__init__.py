@@ -1,10 +1,9 @@
 """Files to data sets and back: reading, showing, exporting."""
 
 from cobras.core.writers import write_table
-from cobras.data.bundled import load_demo
-from cobras.data.dataset import Card, Dataset, Picture, Row, Series, Text
+from cobras.data.dataset import Card, Dataset, Picture, Row, Series, Text, load_demo
 from cobras.data.export import export_labels
-from cobras.data.items.photos import Photo
+from cobras.data.items.images import Photo
 from cobras.data.read import read_dataset, read_features, read_recipe
 
 __all__ = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy.typing as npt
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
-from cobras.data.items.photos import Photo
+from cobras.data.items.images import Photo
 from cobras.data.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -104,7 +106,7 @@ class Dataset:
         Time series as they are, padded with NaN, for a space that compares them; None for everything else.
     large : LargeTable or None
         Reads the rows of a table larger than memory.
-    encoded : callable or None
+    fetch : callable or None
         Fetches the features of some rows where `X` is a dask array; use `features`.
 
     Examples
@@ -125,7 +127,7 @@ class Dataset:
     recipe: Recipe = field(default_factory=Recipe)
     series: FloatArray | None = field(default=None, repr=False)
     large: LargeTable | None = field(default=None, repr=False, compare=False)
-    encoded: Callable[[IndexArray], FloatArray] | None = field(default=None, repr=False, compare=False)
+    fetch: Callable[[IndexArray], FloatArray] | None = field(default=None, repr=False, compare=False)
 
     @property
     def kind(self) -> str:
@@ -133,7 +135,7 @@ class Dataset:
         return "image" if self.recipe.kind == "bundled" else self.recipe.kind
 
     @property
-    def shown(self) -> pl.DataFrame:
+    def visible(self) -> pl.DataFrame:
         """The columns that a person may see: neither the label nor what was dropped."""
         hidden = set(self.frame.columns if self.recipe.hidden is None else self.recipe.hidden)
         return type(self.frame)([column for column in self.frame if column.name not in hidden])
@@ -144,12 +146,12 @@ class Dataset:
     @property
     def is_remote(self) -> bool:
         """Whether the features lie on other machines."""
-        return self.encoded is not None
+        return self.fetch is not None
 
     def features(self, rows: IndexArray | None) -> FloatArray:
         """The features of some rows, or of all, here."""
-        if self.encoded is not None:
-            return self.encoded(np.arange(len(self)) if rows is None else rows)
+        if self.fetch is not None:
+            return self.fetch(np.arange(len(self)) if rows is None else rows)
         return self.X if rows is None else self.X[rows]
 
     @property
@@ -161,7 +163,7 @@ class Dataset:
     def row(self, i: int) -> dict[str, Any]:
         """The columns of row `i` that a person may see."""
         if self.large is None:
-            return self.shown.row(i, named=True)
+            return self.visible.row(i, named=True)
         hidden = set(self.recipe.hidden or ())
         return {name: value for name, value in self.large.row(i).items() if name not in hidden}
 
@@ -172,22 +174,43 @@ class Dataset:
         return self.card(int(i))
 
 
-def scaled(columns: FloatArray) -> FloatArray:
-    """Bring every column to [0, 1], in place; a constant column becomes 0.
+def load_demo() -> Dataset:
+    """The 1,797 handwritten digits of scikit-learn, shown as pictures of 8 x 8 pixels.
 
     Examples
     --------
-    >>> scaled(np.array([[1.0, 7.0], [3.0, 7.0], [2.0, 7.0]]))
-    array([[0. , 0. ],
-           [1. , 0. ],
-           [0.5, 0. ]])
+    >>> digits = load_demo()
+    >>> digits.X.shape, digits.show(0).pixels.shape
+    ((1797, 64), (8, 8))
     """
-    low, high = columns.min(axis=0), columns.max(axis=0)
-    with np.errstate(over="ignore"):
-        wide = ~np.isfinite(high - low)
-    if wide.any():  # the range itself overflows
-        columns[:, wide] /= 2
-        low[wide], high[wide] = low[wide] / 2, high[wide] / 2
-    columns -= low
-    columns /= np.where(high > low, high - low, 1).astype(columns.dtype)
-    return columns
+    import polars as pl
+
+    pixels, labels = _digits()
+    # All pixels share one unit, so they are scaled together: a pixel that is never inked stays unimportant.
+    X = np.ascontiguousarray(pixels / 16.0)
+    return Dataset(
+        X=X,
+        ids=np.arange(len(X)),
+        columns=tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8)),
+        frame=pl.DataFrame({"id": np.arange(len(X)), "digit": labels}),
+        labels=labels,
+        card=lambda i: Picture(X[i].reshape(8, 8)),
+        notes=("1,797 handwritten digits. Sort them as you like: by digit, by slant, by hand.",),
+        recipe=Recipe("bundled", name="digits"),
+    )
+
+
+def _digits() -> tuple[FloatArray, IndexArray]:
+    """What `sklearn.datasets.load_digits` gives, without its import, which takes seconds after a restart."""
+    import polars as pl
+
+    package = find_spec("sklearn")
+    for folder in (package and package.submodule_search_locations) or ():
+        file = Path(folder, "datasets", "data", "digits.csv.gz")
+        if file.is_file():
+            table = pl.read_csv(file, has_header=False).to_numpy()
+            return table[:, :-1].astype(np.float64), table[:, -1].astype(np.int64)
+    from sklearn.datasets import load_digits
+
+    digits: tuple[FloatArray, IndexArray] = load_digits(return_X_y=True)
+    return digits

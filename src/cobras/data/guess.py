@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
+from cobras.data.items.tsfiles import guess_layout
 from cobras.data.recipe import Recipe
-from cobras.data.tables.columns import listed
+from cobras.data.tables.columns import name_list
 
 Kind: TypeAlias = Literal["table", "text", "image", "series"]
 IMAGES = frozenset(
@@ -57,7 +62,7 @@ class Choices:
         for name in (self.label, self.id, *self.drop, self.text, self.image):
             if name is not None and name not in columns:
                 raise InvalidDataError(
-                    f"{source} has no column {name!r}; its columns are {listed(columns, 20)}."
+                    f"{source} has no column {name!r}; its columns are {name_list(columns, 20)}."
                 )
         if self.label is not None and self.label in (self.id, *self.drop):
             raise InvalidDataError(
@@ -81,7 +86,12 @@ class Choices:
         """The recipe of data that was read by these choices, with what was found out about it."""
         return Recipe(**{**asdict(self), **found})
 
-    def open_columns(self, columns: Sequence[str]) -> list[str]:
+    @property
+    def hidden(self) -> list[str]:
+        """The columns that are neither used nor shown."""
+        return [*([] if self.label is None else [self.label]), *self.drop]
+
+    def usable(self, columns: Sequence[str]) -> list[str]:
         """The columns that may be used and shown."""
         hidden = {self.label, *self.drop}
         return [name for name in columns if name not in hidden]
@@ -90,7 +100,7 @@ class Choices:
 def kind_of_table(path: Path, frame: pl.DataFrame, choices: Choices) -> tuple[Kind, str | None, str]:
     """The kind of a table's rows, the column that holds them if they are texts or images, and a note."""
     schema = frame.schema  # asked for once: it is built anew each time
-    words = [name for name in choices.open_columns(frame.columns) if schema[name] == pl.String]
+    words = [name for name in choices.usable(frame.columns) if schema[name] == pl.String]
     if choices.kind in ("table", "series"):
         return choices.kind, None, ""  # type: ignore[return-value]
     if choices.image is not None or choices.kind == "image":
@@ -105,7 +115,7 @@ def kind_of_table(path: Path, frame: pl.DataFrame, choices: Choices) -> tuple[Ki
         if column is None or frame.schema[column] != pl.String:
             raise InvalidDataError(
                 f"{path.name} has no column of texts{'' if column is None else f' called {column!r}'}; "
-                f"its columns are {listed(frame.columns, 20)}."
+                f"its columns are {name_list(frame.columns, 20)}."
             )
         return "text", column, ""
     return _guess(path, frame, choices, words)
@@ -125,12 +135,19 @@ def _guess(
     if longest is not None and _length(frame[longest]) >= LONG and n_numbers <= FEW:
         return "text", longest, f"Read as texts: {longest!r} holds them. (--kind table for the other columns)"
     other = f"; --text {longest!r} for texts" if longest is not None and n_numbers == 0 else ""
-    n = len(choices.open_columns(frame.columns))
+    n = len(choices.usable(frame.columns))
     return (
         "table",
         None,
         f"Read as a table of {frame.height} x {n}. (--kind text, image or series if it is not{other})",
     )
+
+
+def holds_series(path: Path) -> bool:
+    """Whether a file surely holds series: by its suffix .ts, or as a part of the UCR archive by its name."""
+    suffix, name = path.suffix.lower(), path.stem.upper()
+    has_name = name.endswith(("_TRAIN", "_TEST")) and suffix in ("", ".tsv", ".txt")
+    return suffix == ".ts" or (has_name and guess_layout(path) == "ucr")
 
 
 def names_images(folder: Path, column: pl.Series) -> bool:
@@ -156,3 +173,94 @@ def _length(column: pl.Series) -> float:
 
 def _longest(frame: pl.DataFrame, words: Sequence[str]) -> str | None:
     return max(words, key=lambda name: _length(frame[name]), default=None)
+
+
+FILE, FOLDER = "file", "folder"  # the columns of a folder's table
+
+
+def list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list[str]]:
+    """The kind of a folder, its files in the order of their names, and notes.
+
+    Hidden files are passed over, and so are links that lead out of the folder.
+    """
+    found: dict[Kind, list[Path]] = {"image": [], "text": []}
+    others: Counter[str] = Counter()
+    n_outside, home = 0, folder.resolve()
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in names:
+            path = Path(where, name)
+            if name.startswith(".") or not path.is_file():  # a pipe would be waited for
+                continue
+            if path.is_symlink() and not path.resolve().is_relative_to(home):
+                n_outside += 1
+                continue
+            suffix = path.suffix.lower()
+            kind: Kind | None = "image" if suffix in IMAGES else "text" if suffix in TEXTS else None
+            if kind is None:
+                others[suffix or "none"] += 1
+            else:
+                found[kind].append(path)
+    kind = _kind(folder, choices, found, others)
+    notes = [f"Read as {len(found[kind])} {kind}s in {folder.name or folder}. ({_otherwise(kind, found)})"]
+    if n_outside:
+        notes.append(f"Left out {n_outside} link{'s' * (n_outside > 1)} that lead out of the folder.")
+    return kind, sorted(found[kind], key=lambda path: file_name(folder, path)), notes
+
+
+def _kind(folder: Path, choices: Choices, found: dict[Kind, list[Path]], others: Counter[str]) -> Kind:
+    if choices.kind in ("table", "series"):
+        raise InvalidDataError(
+            f"{folder} is a folder, which is read as image or text; give a file for {choices.kind}."
+        )
+    for option, given in (("text", choices.text), ("image", choices.image)):
+        if given is not None:
+            raise InvalidDataError(
+                f"{folder} is a folder; {option} names a column of a table. Use kind={option!r}."
+            )
+    kind: Kind = "image" if len(found["image"]) >= len(found["text"]) else "text"
+    if choices.kind is not None:
+        kind = "image" if choices.kind == "image" else "text"
+    if not found[kind]:
+        there = ", ".join(f"{n} {suffix}" for suffix, n in others.most_common(5))
+        raise InvalidDataError(
+            f"{folder} holds no {'images or texts' if choices.kind is None else f'{kind}s'}"
+            f"{f', but {there}' if there else ''}; give a table, or a folder of images or texts."
+        )
+    return kind
+
+
+def _otherwise(kind: Kind, found: dict[Kind, list[Path]]) -> str:
+    other: Kind = "text" if kind == "image" else "image"
+    return (
+        f"--kind {other} for the {len(found[other])} {other}s" if found[other] else "guessed from their names"
+    )
+
+
+def file_name(folder: Path, path: Path) -> str:
+    """The name of a file within its folder, with slashes; what is no text in it is replaced."""
+    return path.relative_to(folder).as_posix().encode("utf-8", "replace").decode()
+
+
+def file_table(folder: Path, files: list[Path]) -> pl.DataFrame:
+    """What is exported of a folder: the name of each file, and the folder in it, if there are several."""
+    names = [file_name(folder, path) for path in files]
+    columns = {FILE: names}
+    folders = [name.rpartition("/")[0] for name in names]
+    if any(folders):
+        columns[FOLDER] = folders
+    return pl.DataFrame(columns)
+
+
+def file_ids(frame: pl.DataFrame, label: str | None) -> tuple[npt.NDArray[np.object_], list[str]]:
+    """What the files are called on cards and in exports, and the columns that say so.
+
+    Where folders are the classes to be found, a name must not tell: it is the file's own, or a number.
+    """
+    names = frame[FILE]
+    if label is not None:
+        bare = [name.rpartition("/")[2] for name in names]
+        if len(set(bare)) < len(bare):
+            return np.arange(frame.height).astype(object), []
+        return np.array(bare, dtype=object), []
+    return names.to_numpy().astype(object), [FILE]

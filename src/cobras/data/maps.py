@@ -26,7 +26,7 @@ Coordinates: TypeAlias = npt.NDArray[np.float32]
 N_FITTED = 20_000  # rows that the principal components are computed from
 N_LAID_OUT = 6_000  # rows that t-SNE lays out itself
 N_DIMENSIONS = 50  # principal components that t-SNE sees, as is usual
-N_NEIGHBOURS = 4  # sampled rows between which another row is placed
+N_NEIGHBOURS = 4  # sampled rows between which another row is place_rows
 BLOCK = 2_048  # rows at a time, to bound memory
 EXAGGERATED, REFINED, STRIDE = 250, 500, 125  # iterations of t-SNE: in each phase, and between two layouts
 
@@ -51,7 +51,7 @@ def pca_map(X: FloatArray) -> Coordinates:
     >>> pca_map(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])).round(3).tolist()
     [[0.0, 0.5], [0.5, 0.5], [1.0, 0.5]]
     """
-    return normalised(components(X, 2))
+    return unit_square(principal_components(X, 2))
 
 
 def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
@@ -59,7 +59,7 @@ def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
     from openTSNE import TSNEEmbedding, affinity, initialization
 
     n = len(X)
-    rows = components(X, max(2, min(N_DIMENSIONS, X.shape[1])))
+    rows = principal_components(X, max(2, min(N_DIMENSIONS, X.shape[1])))
     if n < 10 or not rows[:, 0].any():
         return
     chosen = np.sort(np.random.default_rng(seed).permutation(n)[:N_LAID_OUT])
@@ -74,36 +74,33 @@ def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
     for n_iter, exaggeration, momentum in ((EXAGGERATED, 12, 0.5), (REFINED, None, 0.8)):
         for _ in range(0, n_iter, STRIDE):
             layout = layout.optimize(n_iter=STRIDE, exaggeration=exaggeration, momentum=momentum)
-            yield normalised(placed(np.asarray(layout), chosen, near))
+            yield unit_square(place_rows(np.asarray(layout), chosen, near))
 
 
-def components(X: FloatArray, n_components: int) -> Coordinates:
-    """The rows seen along the directions in which they differ most; columns of zeros where there are none."""
+def principal_components(X: FloatArray, n_components: int) -> Coordinates:
+    """The rows along the directions in which they differ most; columns of zeros where there are no more."""
+    from sklearn.decomposition import PCA
+
     n, d = X.shape
     n_fitted = min(n, N_FITTED if d <= 1024 else 1024)
-    fitted = X[np.sort(np.random.default_rng(0).permutation(n)[:n_fitted])].astype(np.float64)
-    mean = fitted.mean(axis=0)
-    fitted -= mean
-    if d <= n_fitted:
-        axes = np.linalg.eigh(fitted.T @ fitted)[1]
-    else:  # fewer rows than columns: the same axes from the smaller of the two products
-        squares, weights = np.linalg.eigh(fitted @ fitted.T)
-        real = squares > 1e-12 * squares[-1]
-        axes = fitted.T @ weights / np.sqrt(np.where(real, squares, np.inf))
-    axes = axes[:, ::-1][:, :n_components]
-    axes *= np.where(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])] < 0, -1, 1)
-    seen = np.zeros((n, n_components), np.float32)
+    sample = X[np.sort(np.random.default_rng(0).permutation(n)[:n_fitted])].astype(np.float64)
+    found = np.zeros((n, n_components), np.float32)
+    if n_fitted == 1:
+        return found
+    k = min(n_components, n_fitted, d)
+    with np.errstate(all="ignore"):  # it also divides by the variance, which is 0 where all rows are alike
+        model = PCA(k, svd_solver="covariance_eigh" if d <= n_fitted else "full").fit(sample)
     for start in range(0, n, BLOCK):
-        seen[start : start + BLOCK, : axes.shape[1]] = (X[start : start + BLOCK] - mean) @ axes
-    return seen
+        found[start : start + BLOCK, :k] = model.transform(X[start : start + BLOCK])
+    return found
 
 
-def normalised(coordinates: FloatArray) -> Coordinates:
+def unit_square(coordinates: FloatArray) -> Coordinates:
     """Moved and scaled into the unit square, equally in both directions.
 
     Examples
     --------
-    >>> normalised(np.array([[2.0, 0.0], [6.0, 2.0]])).tolist()
+    >>> unit_square(np.array([[2.0, 0.0], [6.0, 2.0]])).tolist()
     [[0.0, 0.25], [1.0, 0.75]]
     """
     low, high = coordinates.min(axis=0), coordinates.max(axis=0)
@@ -129,7 +126,7 @@ def nearest(rows: Coordinates, sample: Coordinates) -> tuple[IndexArray, Coordin
     return found, weights
 
 
-def placed(
+def place_rows(
     layout: FloatArray, chosen: IndexArray, near: tuple[IndexArray, Coordinates] | None
 ) -> Coordinates:
     """The layout of all rows: the sampled ones where they are, the others between their neighbours."""

@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import polars as pl
 
 from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.core.types import FloatArray
-from cobras.data.dataset import Dataset
-from cobras.data.guess import Choices
-from cobras.data.items.curves import read_curves
-from cobras.data.items.images import Progress
-from cobras.data.items.items import encode_table, read_folder, read_rows
-from cobras.data.items.seriesfiles import holds_series
-from cobras.data.recipe import Recipe
-from cobras.data.tables.columns import listed
-from cobras.data.tables.files import DataNotFoundError, read_table
-from cobras.data.tables.outofcore import large_table, read_large
-from cobras.data.tables.parquet import part_files
+from cobras.data.dataset import Card, Dataset, Row, Text
+from cobras.data.guess import (
+    FILE,
+    FOLDER,
+    Choices,
+    Kind,
+    file_ids,
+    file_name,
+    file_table,
+    holds_series,
+    kind_of_table,
+    list_folder,
+)
+from cobras.data.items.images import Images, Progress, read_images
+from cobras.data.items.series import read_series_dataset
+from cobras.data.items.texts import ColumnTexts, FileTexts, Texts, is_text, text_features
+from cobras.data.recipe import ColumnRecipe, Recipe
+from cobras.data.tables.columns import (
+    describe_columns,
+    feature_matrix,
+    feature_names,
+    fit_columns,
+    name_list,
+    row_ids,
+)
+from cobras.data.tables.files import DataNotFoundError, parquet_files, read_table, read_vectors
+from cobras.data.tables.outofcore import open_large_table, read_large
 
-ITEM_BY_ITEM = ("efficientnet", "sentences")
+ITEM_BY_ITEM = ("efficientnet", "sentences")  # features that depend on their item alone
 
 
 def read_dataset(
@@ -139,8 +159,15 @@ def read_recipe(path: str | os.PathLike[str], recipe: Recipe, progress: Progress
         raise
     except InvalidDataError as error:
         raise DataChangedError(f"{path} is not what it was when the session began: {error}") from error
-    if recipe.files is not None:
-        _compare(path, recipe.files, dataset.recipe.files or ())
+    if recipe.files is not None and recipe.files != dataset.recipe.files:
+        # A file whose content was changed has other features, which the session itself notices.
+        before, now = set(recipe.files), set(dataset.recipe.files or ())
+        changes = ((sorted(now - before), "came"), (sorted(before - now), "went"))
+        raise DataChangedError(
+            f"{path} is not what it was when the session began: "
+            f"{' and '.join(f'{name_list(names)} {word}' for names, word in changes if names)}. "
+            "Put it back, or begin another session with --session."
+        )
     return dataset
 
 
@@ -165,26 +192,169 @@ def read_features(path: str | os.PathLike[str], recipe: Recipe) -> FloatArray:
             f"The features of this data ({recipe.features or recipe.kind}) depend on all items, so "
             f"new ones have none; those of tables do not, nor do {' and '.join(ITEM_BY_ITEM)}."
         )
-    frame = read_table(Path(path))[0]
-    return encode_table(Path(path).name, frame, recipe.columns)
+    return _encode(Path(path).name, read_table(Path(path))[0], recipe.columns)
 
 
 def _read(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
-    if (table := large_table(path)) is not None:
+    if (table := open_large_table(path)) is not None:
         return read_large(table, choices, stored)
-    if path.is_dir() and part_files(path) is None:
-        return read_folder(path, choices, progress)
+    if path.is_dir() and parquet_files(path) is None:
+        return _read_folder(path, choices, progress)
     if choices.kind == "series" or (choices.kind is None and holds_series(path)):
-        return read_curves(path, choices)
-    return read_rows(path, choices, stored, progress)
+        return read_series_dataset(path, choices)
+    return _read_rows(path, choices, stored, progress)
 
 
-def _compare(path: str | os.PathLike[str], before: Sequence[str], now: Sequence[str]) -> None:
-    """Refuse a folder in which files were added or taken away; one that was changed has other features."""
-    if list(before) != list(now):
-        added, gone = sorted(set(now) - set(before)), sorted(set(before) - set(now))
-        changes = [f"{listed(names)} {word}" for names, word in ((added, "came"), (gone, "went")) if names]
-        raise DataChangedError(
-            f"{path} is not what it was when the session began: {' and '.join(changes)}. "
-            "Put it back, or begin another session with --session."
+@dataclass(slots=True)
+class _Items:
+    """What is known of the items before they have features."""
+
+    source: str
+    kind: Kind
+    choices: Choices
+    frame: pl.DataFrame
+    ids: npt.NDArray[Any]
+    id_columns: list[str]
+    hidden: list[str]
+    notes: list[str]
+    files: tuple[str, ...] | None = None
+
+    def values_without(self, *others: str | None) -> Callable[[int], dict[str, Any]]:
+        """What gives the values of a row that its card shows, but for columns that stand elsewhere on it."""
+        gone = {*self.hidden, *others}
+        shown = pl.DataFrame([column for column in self.frame if column.name not in gone])
+        return lambda i: shown.row(i, named=True) if shown.width else {}
+
+    def dataset(
+        self, X: FloatArray | None, card: Callable[[int], Card], names: Sequence[str] | str, **found: Any
+    ) -> Dataset:
+        """The data set; features of the user's own take the place of `X` where they are given."""
+        choices = self.choices
+        if choices.vectors is not None:
+            X = read_vectors(Path(choices.vectors), self.frame.height, self.source)
+            names, found = "vector", {}
+            self.notes.append(f"Compared by the vectors in {Path(choices.vectors).name}, as they are.")
+        assert X is not None
+        if isinstance(names, str):
+            names = [f"{names}_{k}" for k in range(1, X.shape[1] + 1)]
+        return Dataset(
+            X=X,
+            ids=self.ids,
+            columns=tuple(names),
+            frame=self.frame,
+            labels=None if choices.label is None else self.frame[choices.label].to_numpy(),
+            card=card,
+            notes=tuple(note for note in self.notes if note),
+            recipe=choices.recipe(
+                kind=self.kind,
+                id=self.id_columns[0] if self.id_columns else None,
+                hidden=tuple(self.hidden),
+                files=self.files,
+                **found,
+            ),
         )
+
+
+def _read_rows(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
+    """The rows of a table, or the texts or images that they hold or name."""
+    frame, how_read = read_table(path)
+    choices.check(path.name, frame.columns)
+    kind, column, note = kind_of_table(path, frame, choices)
+    choices.check_features(kind)
+    notes, images = [*how_read, note], None
+    if kind == "image":
+        assert column is not None
+        choices = replace(choices, image=column)
+        names = [path.parent / (name or "") for name in frame[column].cast(pl.String)]
+        images = _read_images(path.name, names, choices, notes, progress)
+        frame = frame if len(images.places) == frame.height else frame[images.places]
+    elif kind == "text":
+        choices = replace(choices, text=column)
+    free = [name for name in choices.usable(frame.columns) if name != column]
+    ids, id_columns = row_ids(frame, choices.id, free, notes)
+    items = _Items(path.name, kind, choices, frame, ids, id_columns, choices.hidden, notes)
+    if images is not None:
+        return _image_dataset(items, images)
+    if kind == "text":
+        assert column is not None
+        return _text_dataset(items, ColumnTexts(frame[column]))
+    taken = set(id_columns)
+    return _table_dataset(items, [name for name in free if name not in taken], stored)
+
+
+def _read_folder(folder: Path, choices: Choices, progress: Progress | None) -> Dataset:
+    """The images or texts of a folder."""
+    kind, files, notes = list_folder(folder, choices)
+    choices.check_features(kind)
+    source, images = folder.name or str(folder), None
+    if kind == "image":
+        images = _read_images(source, files, choices, notes, progress)
+        files = [photo.path for photo in images.photos]
+    else:
+        broken = [path for path in files if not is_text(path)]
+        files = [path for path in files if path not in set(broken)]
+        if broken:
+            names = [file_name(folder, path) for path in broken]
+            notes.append(f"Left out {len(broken)} files that hold no text: {name_list(names)}.")
+    frame = file_table(folder, files)
+    choices.check(source, frame.columns)
+    ids, id_columns = file_ids(frame, choices.label)
+    # Where folders are the classes to be found, the name of a file would tell its folder.
+    hidden = list(choices.drop) if choices.label is None else [*choices.drop, FILE, FOLDER]
+    items = _Items(source, kind, choices, frame, ids, id_columns, hidden, notes, tuple(frame[FILE]) or None)
+    return _text_dataset(items, FileTexts(files)) if images is None else _image_dataset(items, images)
+
+
+def _read_images(
+    source: str, files: Sequence[Path], choices: Choices, notes: list[str], progress: Progress | None
+) -> Images:
+    # With vectors, the files are still looked at, since broken ones are left out; pixels are the quicker way.
+    how = choices.features if choices.vectors is None else "pixels"
+    images = read_images(source, files, how, notes, progress)
+    if choices.vectors is None:
+        notes.append(images.note)
+    return images
+
+
+def _table_dataset(items: _Items, candidates: Sequence[str], stored: Recipe | None) -> Dataset:
+    values = items.values_without()
+    if items.choices.vectors is not None:
+        return items.dataset(None, lambda i: Row(values(i)), "vector")
+    if stored is not None and stored.columns is not None:
+        recipes: Sequence[ColumnRecipe] = stored.columns
+    else:
+        recipes = fit_columns(items.source, items.frame, candidates, items.notes)
+    X = _encode(items.source, items.frame, recipes)
+    describe_columns(items.frame, recipes, items.notes)
+    return items.dataset(X, lambda i: Row(values(i)), feature_names(recipes), columns=tuple(recipes))
+
+
+def _image_dataset(items: _Items, images: Images) -> Dataset:
+    values = items.values_without(items.choices.image, *items.id_columns[:1])
+    photos = images.photos
+    return items.dataset(
+        images.X, lambda i: replace(photos[i], values=values(i)), "feature", features=images.features
+    )
+
+
+def _text_dataset(items: _Items, texts: Texts) -> Dataset:
+    values, X = items.values_without(items.choices.text, *items.id_columns[:1]), None
+    how = items.choices.features or "lsi"
+    if items.choices.vectors is None:
+        X = text_features(items.source, texts, how, items.notes)
+    return items.dataset(X, lambda i: Text(texts[i], values(i)), "topic", features=how)
+
+
+def _encode(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
+    """The features of a table by recipes that may come from another one."""
+    there = set(frame.columns)
+    for recipe in recipes:
+        if recipe.name not in there:
+            raise InvalidDataError(
+                f"{source} has no column {recipe.name!r}; its columns are {name_list(frame.columns, 20)}."
+            )
+    try:
+        return feature_matrix(frame, recipes)
+    except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or [""])[0].rstrip(".")
+        raise InvalidDataError(f"The columns of {source} have other types than before: {reason}.") from error

@@ -25,7 +25,7 @@ import numpy as np
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import FloatArray, IndexArray, LabelArray
 from cobras.data import Dataset
-from cobras.data.maps import N_DIMENSIONS, Coordinates, components, nearest, pca_map, points
+from cobras.data.maps import N_DIMENSIONS, Coordinates, nearest, pca_map, points, principal_components
 
 N_SHOWN = 100_000  # rows on the map
 N_REMOTE = 2_000  # the same where the rows lie on other machines
@@ -171,7 +171,7 @@ class Map:
         prefix = f"{PREFIX}{os.getpid()}-"
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
             rows = Path(folder, "rows.npy")
-            np.save(rows, components(X, min(N_DIMENSIONS, X.shape[1])))
+            np.save(rows, principal_components(X, min(N_DIMENSIONS, X.shape[1])))
             command = [sys.executable, "-m", "cobras.data.maps", str(rows), folder]
             with self._lock:
                 if self._closed:

@@ -150,7 +150,7 @@ class ItemTable:
     def __init__(self, cards: Cards) -> None:
         self.cards = cards
         id_column = cards.dataset.recipe.id
-        self._shown = cards.dataset.shown
+        self._shown = cards.dataset.visible
         self.columns = [name for name in self._shown.columns if name != id_column]
         self._rows_with = lru_cache(maxsize=8)(self._search)
 

@@ -15,8 +15,7 @@ from PIL import Image
 from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.data import Photo, Text, read_dataset, read_features, read_recipe
 from cobras.data.cache import Cache, shared_cache
-from cobras.data.items.images import has_network
-from cobras.data.items.photos import opened
+from cobras.data.items.images import has_network, open_image
 from cobras.data.items.texts import CARRIER
 
 
@@ -77,7 +76,7 @@ def test_folders_as_classes_do_not_show(photos: Path) -> None:
     assert ds.labels.tolist() == ["blue"] * 3 + ["red"] * 3
     assert ds.ids.tolist() == ["p1.png", "p3.png", "p5.png", "p0.png", "p2.png", "p4.png"]
     assert dict(ds.show(0).values) == {}
-    assert ds.shown.width == 0
+    assert ds.visible.width == 0
     assert ds.frame["file"][0] == "blue/p1.png"
 
 
@@ -122,7 +121,7 @@ def test_pgm_says_what_is_white(tmp_path: Path) -> None:
     for i in range(8):
         card = ds.show(i)
         assert isinstance(card, Photo)
-        with opened(card.path) as image:
+        with open_image(card.path) as image:
             np.testing.assert_allclose(np.asarray(image)[0], (255 * shares)[:, None].repeat(3, 1), atol=1)
 
 
@@ -150,7 +149,7 @@ def test_features_are_cached_by_content(photos: Path, monkeypatch: pytest.Monkey
     X = read_dataset(photos, features="pixels").X
     for path in photos.rglob("p*.png"):
         path.rename(path.with_name(f"renamed {path.name}"))
-    monkeypatch.setattr("cobras.data.items.images.opened", None)
+    monkeypatch.setattr("cobras.data.items.images.open_image", None)
     np.testing.assert_array_equal(read_dataset(photos, features="pixels").X, X)
 
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import InvalidDataError
+from cobras.data.guess import holds_series
 from cobras.data.items.series import read_series
-from cobras.data.items.seriesfiles import guess_layout, holds_series
+from cobras.data.items.tsfiles import guess_layout
 
 
 @st.composite

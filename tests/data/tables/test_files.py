@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features, read_recipe
+from cobras.data.tables.columns import CATEGORY, feature_matrix, fit_category, word_counts
 from cobras.data.tables.csv import read_delimited
-from cobras.data.tables.encoding import CATEGORY, counted, encode, fit_category
 
 PEOPLE = pl.DataFrame(
     {
@@ -62,7 +62,7 @@ def test_numbers_dates_categories_and_what_is_left_out(people: Path) -> None:
     np.testing.assert_allclose(ds.X[:, 0], [0, 0.25, 0.25, 0.5, 0, 0.25, 0.25, 1])
     np.testing.assert_allclose(ds.X[[0, 1, 3], 1:3], CATEGORY * np.array([[0, 1], [1, 0], [0, 0]]))
     assert ds.X[4, 3] == 1.0
-    assert "group" not in ds.shown.columns
+    assert "group" not in ds.visible.columns
     assert ds.show(3).values["joined"] is None  # cards and exports show what the file says
     assert ds.frame["joined"].to_list() == PEOPLE["joined"].to_list()
 
@@ -173,8 +173,8 @@ def test_a_large_file_is_read_as_a_small_one(
 )
 def test_categories_are_one_hot(words: list[str | None], at_most: int) -> None:
     frame = pl.DataFrame({"w": pl.Series(words, dtype=pl.String)})
-    recipe = fit_category("w", counted(frame["w"]), at_most)
-    X = encode(frame, [recipe])
+    recipe = fit_category("w", word_counts(frame["w"]), at_most)
+    X = feature_matrix(frame, [recipe])
     counts = {word: words.count(word) for word in words if word is not None}
     assert len(recipe.values) == min(at_most, len(counts))
     assert all(counts[a] >= counts[b] for a in recipe.values for b in counts if b not in recipe.values)

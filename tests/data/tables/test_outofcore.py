@@ -115,7 +115,7 @@ def test_ranges_come_from_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_rows_of_long_texts_come_in_shorter_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "BATCH", 2**20)
     pl.DataFrame({"text": ["a" * 1_000] * 5_000}).write_parquet(tmp_path / "t.parquet")
-    table = large.large_table(tmp_path / "t.parquet")
+    table = large.open_large_table(tmp_path / "t.parquet")
     assert table is not None
     assert max(batch.height for _, batch in table.batches()) == 1_048
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.guess import Choices
 from cobras.data.tables import remote
-from cobras.data.tables.remote import as_url, read_remote
+from cobras.data.tables.remote import read_remote, url_of
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def test_rows_are_the_same_however_they_are_cut(
         assert len({*zip(codes.tolist(), frame["class"], strict=True)}) == frame["class"].n_unique()
         everything = found.X.compute()
         np.testing.assert_array_equal(
-            table.encoded(np.arange(n)[::-1], found.recipe.columns), everything[::-1]
+            table.fetch_features(np.arange(n)[::-1], found.recipe.columns), everything[::-1]
         )
         again = read_remote(folder, Choices(label="class"), found.recipe)
         np.testing.assert_array_equal(again.X.compute(), everything)
@@ -101,7 +101,7 @@ def test_an_address_may_be_a_path_a_folder_or_a_pattern(tmp_path: Path) -> None:
         n = 10 if "1." in place else 20 if "[" in place else 30
         assert len(read_remote(tmp_path / place, Choices())) == n
         assert len(read_remote(Path(f"file://{tmp_path}/{place}"), Choices())) == n
-    assert as_url(Path("https://host:1/a/b.parquet")) == "https://host:1/a/b.parquet"
+    assert url_of(Path("https://host:1/a/b.parquet")) == "https://host:1/a/b.parquet"
 
 
 def test_a_web_server_is_an_object_store_too(tmp_path: Path) -> None:

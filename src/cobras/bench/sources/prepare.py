@@ -30,8 +30,8 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
 from cobras.data.cache import shared_cache
-from cobras.data.dataset import scaled
 from cobras.data.items.texts import latent_semantic_index
+from cobras.data.tables.columns import scale_columns
 
 Names = npt.NDArray[np.str_]
 Codes = npt.NDArray[np.intp]
@@ -59,7 +59,7 @@ def prepare_table(path: Path) -> TaskData:
     kept = order[distinct_rows(X[order])]
     kept = kept[fixed_order(len(kept))]
     y, classes = class_codes(target[kept])
-    return TaskData(scaled(X[kept]), y, classes, n_rows=len(X), n_missing=int(missing.sum()))
+    return TaskData(scale_columns(X[kept]), y, classes, n_rows=len(X), n_missing=int(missing.sum()))
 
 
 def prepare_faces(features: Path, targets: Path, column: str) -> TaskData:
@@ -291,4 +291,4 @@ def generate(name: str) -> TaskData:
     X, y = GENERATED[name]()
     order = fixed_order(len(X))
     classes = tuple(str(code) for code in range(int(y.max()) + 1))
-    return TaskData(scaled(X[order]), y[order].astype(np.intp), classes, n_rows=len(X))
+    return TaskData(scale_columns(X[order]), y[order].astype(np.intp), classes, n_rows=len(X))

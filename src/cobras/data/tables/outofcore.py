@@ -8,12 +8,11 @@ are looked through once more.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -30,24 +29,23 @@ from cobras.data.cache import cache_folder
 from cobras.data.dataset import Card, Dataset, Row
 from cobras.data.guess import Choices
 from cobras.data.recipe import ColumnRecipe, Recipe
-from cobras.data.tables.columns import fit_columns, listed, n_missing, naming_columns, say_columns
-from cobras.data.tables.convert import converted
+from cobras.data.tables.columns import (
+    cells,
+    describe_columns,
+    feature_names,
+    fit_columns,
+    n_missing,
+    name_list,
+    naming_columns,
+    seconds,
+    write_features,
+)
 from cobras.data.tables.csv import DELIMITED
-from cobras.data.tables.dates import as_seconds
-from cobras.data.tables.encoding import cells, encode_into, encoded_names
-from cobras.data.tables.parquet import scan_parts
-from cobras.data.tables.sheets import memory, read_npy
+from cobras.data.tables.files import memory_limit, parquet_files, read_npy
+from cobras.data.tables.parquet import convert_to_parquet, scan_parquet_files
 
 BATCH = 1 << 25  # bytes of a batch, about
 N_SAMPLED = 50_000  # rows that tell the kind of each column
-
-
-def limit() -> int:
-    """The bytes from which on a table is not loaded: `COBRAS_MEMORY`, or a quarter of this machine's memory."""
-    given = os.environ.get("COBRAS_MEMORY", "")
-    if given and not given.isdecimal():
-        raise InvalidDataError(f"COBRAS_MEMORY must be a number of bytes, such as 2000000000, not {given!r}.")
-    return int(given) if given else memory() // 4
 
 
 class LargeTable(ABC):
@@ -151,39 +149,40 @@ class ParquetRows(LargeTable):
         return pl.concat(parts, how="vertical_relaxed")
 
 
-def large_table(path: Path) -> LargeTable | None:
+def open_large_table(path: Path) -> LargeTable | None:
     """A table that is not to be loaded; None where the path holds no such thing, or one that fits."""
-    table: LargeTable
-    if path.suffix.lower() == ".npy" and path.is_file() and path.stat().st_size > limit():
+    suffix, is_large = path.suffix.lower(), path.is_file() and path.stat().st_size > memory_limit()
+    table: LargeTable | None = None
+    if suffix == ".npy" and is_large:
         try:
             array = read_npy(path)
         except Exception:  # the usual reader says what is wrong with it
             return None
-        if array.ndim != 2 or array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-            return None
-        table = MappedArray(path, array)
-    elif path.suffix.lower() in DELIMITED and path.is_file() and path.stat().st_size > limit():
-        files = converted(path)
+        if array.ndim == 2 and array.dtype.kind in "fiub" and array.dtype.itemsize <= 8:
+            table = MappedArray(path, array)
+    elif suffix in DELIMITED and is_large:
+        files = convert_to_parquet(path)
         return None if files is None else ParquetRows(path, [pl.scan_parquet(f, glob=False) for f in files])
-    elif (rows := scan_parts(path)) is not None:
-        table = ParquetRows(path, rows)
-    else:
-        return None
-    return table if table.n_bytes > limit() else None
+    elif (files := parquet_files(path)) is not None and (parts := scan_parquet_files(path, files)):
+        # Parquet is compressed: only the number of its rows tells how much memory they take.
+        table = ParquetRows(path, parts)
+    return table if table is not None and table.n_bytes > memory_limit() else None
 
 
 def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Dataset:
     """The rows of a large table, with features in a mapped file."""
     if choices.kind not in (None, "table") or choices.text or choices.image or choices.vectors:
         raise InvalidDataError(
-            f"{table.source} is larger than COBRAS_MEMORY allows ({limit():,} bytes), so it can only be read as a "
-            "table; leave the other options out."
+            f"{table.source} is larger than COBRAS_MEMORY allows ({memory_limit():,} bytes), so it can only be "
+            "read as a table; leave the other options out."
         )
     choices.check(table.source, table.head.columns)
     hidden = [name for name in (choices.label, *choices.drop) if name is not None]
     notes = [f"Read {table.height:,} rows x {table.head.width} columns piece by piece: too many to load."]
-    candidates = choices.open_columns(table.head.columns)
-    mapped((table.height, 1))  # before long passes: a damaged file may promise any number of rows
+    candidates = choices.usable(table.head.columns)
+    create_mapped_matrix(
+        (table.height, 1)
+    )  # before long passes: a damaged file may promise any number of rows
     if stored is not None and stored.columns is not None:
         recipes: Sequence[ColumnRecipe] = stored.columns
     else:
@@ -191,20 +190,20 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
         sample = pl.concat([spaced, telling])
         naming = _naming(table, spaced, choices.id, candidates)
         if naming:
-            notes.append(f"Left out {listed(naming)}: only names or counts the rows.")
+            notes.append(f"Left out {name_list(naming)}: only names or counts the rows.")
         recipes = fit_columns(table.source, sample, [n for n in candidates if n not in set(naming)], notes)
         recipes = _widen_dates(table, recipes)
-        say_columns(sample, recipes, notes, gaps)
+        describe_columns(sample, recipes, notes, gaps)
     if not recipes:
         raise InvalidDataError(
             f"{table.source} has no column of numbers to cluster by; "
-            f"its columns are {listed(table.head.columns, 20)}."
+            f"its columns are {name_list(table.head.columns, 20)}."
         )
-    X = mapped((table.height, len(encoded_names(recipes))))
+    X = create_mapped_matrix((table.height, len(feature_names(recipes))))
     used = [recipe.name for recipe in recipes]
     try:
         for start, batch in table.batches(used):
-            encode_into(X[start : start + batch.height], batch, recipes)
+            write_features(X[start : start + batch.height], batch, recipes)
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [""])[0].rstrip(".")
         raise InvalidDataError(
@@ -213,25 +212,19 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
     return Dataset(
         X=X,
         ids=np.arange(table.height, dtype=np.min_scalar_type(table.height)),
-        columns=tuple(encoded_names(recipes)),
+        columns=tuple(feature_names(recipes)),
         frame=table.head,
         labels=None,
-        card=LargeCards(table, hidden),
+        card=large_cards(table, hidden),
         notes=tuple(notes),
         recipe=choices.recipe(kind="table", id=None, hidden=tuple(hidden), columns=tuple(recipes)),
         large=table,
     )
 
 
-class LargeCards:
-    """The rows of a large table, read when they are shown."""
-
-    def __init__(self, table: LargeTable, hidden: Sequence[str]) -> None:
-        self._table, self._hidden = table, set(hidden)
-
-    def __call__(self, i: int) -> Card:
-        """Row i."""
-        return Row({name: value for name, value in self._table.row(i).items() if name not in self._hidden})
+def large_cards(table: LargeTable, hidden: Collection[str]) -> Callable[[int], Card]:
+    """What makes the card of a row, which is read when it is shown."""
+    return lambda i: Row({name: value for name, value in table.row(i).items() if name not in hidden})
 
 
 def survey(table: LargeTable, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
@@ -280,7 +273,7 @@ def _widen_dates(table: LargeTable, recipes: Sequence[ColumnRecipe]) -> list[Col
     for _, batch in table.batches(list(ranges)) if ranges else ():
         for recipe in recipes:
             if recipe.format:
-                ends = [*ranges[recipe.name], *_ends(as_seconds(cells(batch, recipe.name), recipe.format))]
+                ends = [*ranges[recipe.name], *_ends(seconds(cells(batch, recipe.name), recipe.format))]
                 ranges[recipe.name] = min(ends), max(ends)
     return [
         replace(recipe, low=ranges[recipe.name][0], high=ranges[recipe.name][1]) if recipe.format else recipe
@@ -301,7 +294,7 @@ def _check_finite(source: str, name: str, column: pl.Series, start: int) -> None
         )
 
 
-def mapped(shape: tuple[int, int]) -> FloatArray:
+def create_mapped_matrix(shape: tuple[int, int]) -> FloatArray:
     """An empty matrix of float32 in a file without a name, which vanishes with the program."""
     folder, n_bytes = cache_folder(), 4 * shape[0] * shape[1]
     try:

@@ -1,44 +1,37 @@
-"""Parquet in one file, in a folder of them or in all files that a pattern such as data/*.parquet names."""
+"""Parquet files of one table, and delimited text larger than memory, which becomes Parquet in the user's cache.
+
+A column of text gets the type that holds what each of its batches is found to be, by the rules for files that fit;
+so everything is read twice. The Parquet files stay, under a name made of the file's path, size and time: the next
+start is fast. One difference to files that fit: whole numbers beyond 64 bits make a column text, fractions or not.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
-
-SUFFIX = ".parquet"
-
-
-def part_files(path: Path) -> list[Path] | None:
-    """The Parquet files of a path, in the order of their names; None where it holds something else."""
-    if path.is_dir():
-        return sorted(path.glob(f"*{SUFFIX}")) or None
-    if path.suffix.lower() != SUFFIX:
-        return None
-    if path.is_file() or not has_pattern(path):
-        return [path] if path.is_file() else None
-    root = Path(path.anchor) if path.is_absolute() else Path()
-    return sorted(p for p in root.glob(str(path.relative_to(path.anchor))) if p.is_file()) or None
+from cobras.core.threads import on_all_cores
+from cobras.data.cache import cache_folder
+from cobras.data.tables.csv import (
+    Layout,
+    check_widths,
+    empty_as_null,
+    missing_as_null,
+    parse_column,
+    plain_layout,
+)
 
 
-def has_pattern(path: Path) -> bool:
-    """Whether a path names many files at once.
-
-    Examples
-    --------
-    >>> has_pattern(Path("data/*.parquet")), has_pattern(Path("data.parquet"))
-    (True, False)
-    """
-    return any(sign in str(path) for sign in "*?[") and not path.exists()
-
-
-def scan_parts(path: Path) -> list[pl.LazyFrame] | None:
-    """The rows of each file, to be read when they are needed."""
-    files = part_files(path)
-    if files is None:
-        return None
+def scan_parquet_files(path: Path, files: Sequence[Path]) -> list[pl.LazyFrame] | None:
+    """The rows of each Parquet file of a path, to be read when they are needed; None where one is damaged."""
     parts = [pl.scan_parquet(file, glob=False) for file in files]
     try:
         names = [part.collect_schema().names() for part in parts]
@@ -49,3 +42,91 @@ def scan_parts(path: Path) -> list[pl.LazyFrame] | None:
             f"The Parquet files of {path} have different columns; give those that belong together."
         )
     return parts
+
+
+BATCH = 1 << 20  # cells that are looked at together
+
+
+def convert_to_parquet(path: Path) -> list[Path] | None:
+    """The Parquet files with the rows of a delimited file; None where polars finds none, or not in UTF-8."""
+    found = plain_layout(path)
+    if found is None:
+        return None
+    folder = _folder(path)
+    if not folder.is_dir():
+        try:
+            _convert(path, found[0], folder)
+        except pl.exceptions.PolarsError:
+            return None  # the usual reader says what is wrong with it
+        except OSError as error:
+            raise InvalidDataError(
+                f"{path.name} is too large to load, and cannot be kept as Parquet in {folder.parent}: "
+                f"{error.strerror or error}. Make room there, or name another folder in XDG_CACHE_HOME."
+            ) from error
+    return sorted(folder.glob("*.parquet")) or None
+
+
+def _folder(path: Path) -> Path:
+    stat = path.stat()
+    name = hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:16]
+    return cache_folder() / "tables" / f"{name}-{stat.st_size}-{stat.st_mtime_ns}"
+
+
+def _convert(path: Path, layout: Layout, folder: Path) -> None:
+    """Write all rows, then give the folder its name; what an earlier state of the file became is removed."""
+    types, has_gaps = _types(path, layout)
+    if has_gaps:
+        check_widths(path, layout)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+        for number, batch in enumerate(_batches(path, layout)):
+            whole = [_as(column, dtype, layout) for column, dtype in zip(batch, types, strict=True)]
+            pl.DataFrame(whole).write_parquet(Path(unfinished, f"{number:06}.parquet"))
+        for old in folder.parent.glob(f"{folder.name.partition('-')[0]}-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        ready = Path(unfinished, "ready")
+        ready.mkdir()
+        for file in Path(unfinished).glob("*.parquet"):
+            file.rename(ready / file.name)
+        with contextlib.suppress(OSError):  # another process was faster
+            ready.rename(folder)
+
+
+def _batches(path: Path, layout: Layout) -> Iterator[list[pl.Series]]:
+    """All cells as text, some rows at a time; an empty cell is null."""
+    width = len(layout.names)
+    rows = pl.scan_csv(
+        path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False, glob=False
+    )
+    for batch in rows.collect_batches(chunk_size=max(1, BATCH // width)):
+        if batch.width != width:
+            raise pl.exceptions.ShapeError(f"rows of {batch.width} cells below a header of {width}")
+        yield [empty_as_null(cells, name) for name, cells in zip(layout.names, batch, strict=True)]
+
+
+def _types(path: Path, layout: Layout) -> tuple[list[type[pl.DataType]], bool]:
+    """The type of every column, and whether the last one has gaps, which may hide a short row."""
+    found: list[set[type[pl.DataType]]] = [set() for _ in layout.names]
+    has_gaps = False
+    for batch in _batches(path, layout):
+        has_gaps = has_gaps or batch[-1].null_count() > 0
+        typed = on_all_cores(partial(parse_column, delimiter=layout.delimiter), batch)
+        for votes, (column, _), cells in zip(found, typed, batch, strict=True):
+            if column.dtype != pl.String or missing_as_null(cells.alias("cells")).count():
+                votes.add(column.dtype.base_type())
+    return [_common(votes) for votes in found], has_gaps
+
+
+def _common(votes: set[type[pl.DataType]]) -> type[pl.DataType]:
+    if len(votes) == 1:
+        return next(iter(votes))
+    return pl.Float64 if votes == {pl.Int64, pl.Float64} else pl.String
+
+
+def _as(cells: pl.Series, dtype: type[pl.DataType], layout: Layout) -> pl.Series:
+    if dtype == pl.String:
+        return cells
+    typed, _ = parse_column(cells, layout.delimiter)
+    return (
+        typed.cast(dtype) if typed.dtype != pl.String else pl.Series(cells.name, [None] * len(cells), dtype)
+    )

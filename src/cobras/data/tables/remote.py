@@ -1,14 +1,20 @@
-"""Parquet files that a dask cluster reads: the rows stay with the workers, a card fetches its own."""
+"""Parquet files that a dask cluster reads: the rows stay with the workers, a card fetches its own.
+
+Only the workers open files: the client needs neither their packages nor their keys. What goes wrong there comes
+back as one sentence.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
@@ -16,31 +22,20 @@ from cobras.core.types import FloatArray, IndexArray
 from cobras.data.dataset import Dataset
 from cobras.data.guess import Choices
 from cobras.data.recipe import ColumnRecipe, Recipe
-from cobras.data.tables.columns import is_constant, listed
-from cobras.data.tables.outofcore import LargeCards, LargeTable
-from cobras.data.tables.rowgroups import (
-    Measures,
-    Piece,
-    files_at,
-    footer,
-    is_date,
-    is_number,
-    measured,
-    read,
-    scaled,
-)
+from cobras.data.tables.columns import is_constant, name_list
+from cobras.data.tables.outofcore import LargeTable, large_cards
 
 N_KEPT = 1_000  # rows that were shown and stay here
 TOGETHER = 2**26  # bytes of a piece, about
 AT_ONCE = 8  # pieces that come here side by side
 
 
-def as_url(path: Path) -> str | None:
+def url_of(path: Path) -> str | None:
     """The address that a path was made from, or None for a path of this machine.
 
     Examples
     --------
-    >>> as_url(Path("s3://bucket/*.parquet")), as_url(Path("flowers.csv"))
+    >>> url_of(Path("s3://bucket/*.parquet")), url_of(Path("flowers.csv"))
     ('s3://bucket/*.parquet', None)
     """
     found = re.fullmatch(r"([a-z][a-z0-9+.-]+):/+(.*)", path.as_posix())  # Path joins the slashes
@@ -51,7 +46,7 @@ def as_url(path: Path) -> str | None:
 
 def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> Dataset:
     """The rows of Parquet files at an address or a path that all workers know; numbers and dates are features."""
-    table = RemoteParquet(as_url(path) or str(path.absolute()))
+    table = RemoteParquet(url_of(path) or str(path.absolute()))
     if choices.kind not in (None, "table") or choices.text or choices.image or choices.vectors:
         raise InvalidDataError(
             f"{table.source} is read by a cluster, as a table only; leave the other options out."
@@ -63,7 +58,7 @@ def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> D
         recipes = list(stored.columns)
         table.check(recipes)
     else:
-        open_columns = [name for name in choices.open_columns(table.head.columns) if name != choices.id]
+        open_columns = [name for name in choices.usable(table.head.columns) if name != choices.id]
         recipes = table.fit(open_columns, notes)
     return Dataset(
         X=table.features(recipes),
@@ -71,11 +66,11 @@ def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> D
         columns=tuple(recipe.name for recipe in recipes),
         frame=table.head,
         labels=None,
-        card=LargeCards(table, hidden),
+        card=large_cards(table, hidden),
         notes=tuple(notes),
         recipe=choices.recipe(kind="table", hidden=tuple(hidden), columns=tuple(recipes), remote=True),
         large=table,
-        encoded=lambda rows: table.encoded(rows, recipes),
+        fetch=lambda rows: table.fetch_features(rows, recipes),
     )
 
 
@@ -93,7 +88,7 @@ class RemoteParquet(LargeTable):
                 f"{address} is to be read by dask, which is not installed; pip install 'cobras-clustering[dask]'."
             ) from None
         (files,) = dask.compute(dask.delayed(files_at)(address))
-        footers = dask.compute(*[dask.delayed(footer)(file) for file in files])
+        footers = dask.compute(*[dask.delayed(read_footer)(file) for file in files])
         head = footers[0][0]
         if any(other.columns != head.columns for other, _ in footers):
             raise InvalidDataError(
@@ -109,7 +104,7 @@ class RemoteParquet(LargeTable):
             raise InvalidDataError(f"{address} holds no rows; at least one is needed.")
         self._groups = [piece for piece, _, _ in groups]
         self._group_starts = np.cumsum([0, *(n_rows for _, n_rows, _ in groups)])
-        self._pieces, self._starts = _joined(groups)
+        self._pieces, self._starts = _join_groups(groups)
         super().__init__(address, head, int(self._starts[-1]))
         self.row = lru_cache(N_KEPT)(self._row)  # type: ignore[method-assign]
 
@@ -122,14 +117,16 @@ class RemoteParquet(LargeTable):
             (self._groups[g], columns, slice(max(0, start - begin), stop - begin))
             for g, begin in enumerate(self._group_starts[first:last].tolist(), first)
         ]
-        found: pl.DataFrame = pl.concat(_made(read, tasks), how="vertical_relaxed")
+        found: pl.DataFrame = pl.concat(_compute_all(read_piece, tasks), how="vertical_relaxed")
         return found
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
         """All rows, piece by piece."""
         for p in range(0, len(self._pieces), AT_ONCE):
             tasks = [(piece, columns) for piece in self._pieces[p : p + AT_ONCE]]
-            yield from zip(self._starts[p : p + len(tasks)].tolist(), _made(read, tasks), strict=True)
+            yield from zip(
+                self._starts[p : p + len(tasks)].tolist(), _compute_all(read_piece, tasks), strict=True
+            )
 
     def _row(self, i: int) -> dict[str, Any]:
         return self.read(i, 1).row(0, named=True)
@@ -139,21 +136,21 @@ class RemoteParquet(LargeTable):
         types = self.head.schema
         used = [name for name in columns if is_number(types[name])]
         if others := [name for name in columns if name not in used]:
-            notes.append(f"Left out {listed(others)}: neither numbers nor dates, shown but not used.")
-        by_piece = _made(measured, [(piece, used) for piece in self._pieces])
+            notes.append(f"Left out {name_list(others)}: neither numbers nor dates, shown but not used.")
+        by_piece = _compute_all(measure, [(piece, used) for piece in self._pieces])
         about = dict(zip(used, zip(*by_piece, strict=True), strict=True))
         counts = [name for name in used if types[name].is_integer() and self._is_count(about[name])]
         if 0 < len(counts) < len(used):
-            notes.append(f"Left out {listed(counts)}: only counts the rows.")
+            notes.append(f"Left out {name_list(counts)}: only counts the rows.")
             used = [name for name in used if name not in counts]
         recipes = [found for name in used if (found := self._recipe(name, about[name], notes)) is not None]
         constant = [recipe.name for recipe in recipes if is_constant(recipe)]
         if constant and len(constant) < len(recipes):
-            notes.append(f"Left out {listed(constant)}: the same in every row.")
+            notes.append(f"Left out {name_list(constant)}: the same in every row.")
             recipes = [recipe for recipe in recipes if recipe.name not in constant]
         if not recipes:
             raise InvalidDataError(
-                f"{self.source} has no column of numbers to cluster by; its columns are {listed(columns, 20)}."
+                f"{self.source} has no column of numbers to cluster by; its columns are {name_list(columns, 20)}."
             )
         notes.append(f"Scaled {len(recipes)} column{'s' * (len(recipes) > 1)} to [0, 1].")
         return recipes
@@ -199,25 +196,25 @@ class RemoteParquet(LargeTable):
         import dask
         import dask.array as da
 
-        scale = dask.delayed(scaled)
+        scale = dask.delayed(piece_features)
         chunks = [
             da.from_delayed(scale(piece, recipes), (int(height), len(recipes)), np.float32)
             for piece, height in zip(self._pieces, np.diff(self._starts), strict=True)
         ]
         return da.concatenate(chunks)
 
-    def encoded(self, rows: IndexArray, recipes: Sequence[ColumnRecipe]) -> FloatArray:
+    def fetch_features(self, rows: IndexArray, recipes: Sequence[ColumnRecipe]) -> FloatArray:
         """The features of some rows, here."""
         home = np.searchsorted(self._group_starts, rows, side="right") - 1
         where = [(g, np.flatnonzero(home == g)) for g in np.unique(home).tolist()]
         tasks = [(self._groups[g], recipes, rows[at] - self._group_starts[g]) for g, at in where]
         X = np.empty((len(rows), len(recipes)), np.float32)
-        for (_, at), part in zip(where, _made(scaled, tasks), strict=True):
+        for (_, at), part in zip(where, _compute_all(piece_features, tasks), strict=True):
             X[at] = part
         return X
 
 
-def _joined(groups: Sequence[tuple[Piece, int, int]]) -> tuple[list[Piece], IndexArray]:
+def _join_groups(groups: Sequence[tuple[Piece, int, int]]) -> tuple[list[Piece], IndexArray]:
     """Neighbouring row groups of a file as pieces of some `TOGETHER` bytes, and where each begins and the end."""
     pieces: list[Piece] = []
     heights: list[int] = []
@@ -234,9 +231,161 @@ def _joined(groups: Sequence[tuple[Piece, int, int]]) -> tuple[list[Piece], Inde
     return pieces, np.cumsum([0, *heights])
 
 
-def _made(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Any:
+def _compute_all(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Any:
     """The results of a function, which the workers compute."""
     import dask
 
     task = dask.delayed(function, pure=False)
     return dask.compute(*[task(*some) for some in arguments])
+
+
+class Piece(NamedTuple):
+    """Some row groups of one file."""
+
+    file: str
+    groups: tuple[int, ...]
+
+
+class Measures(NamedTuple):
+    """What the cells of one column in one piece are like; NaN where all are empty.
+
+    Attributes
+    ----------
+    first : the first cell
+    is_count : whether each cell is the one before it plus 1
+    """
+
+    low: float
+    high: float
+    middle: float
+    n_gaps: int
+    first: float
+    is_count: bool
+
+
+def files_at(address: str) -> list[str]:
+    """The addresses of all Parquet files that a file, a folder or a pattern names, in the order of their names."""
+    with _explain_errors(address):
+        import fsspec
+
+        system, path = fsspec.core.url_to_fs(address)
+        if not any(sign in path for sign in "*?[") and system.isdir(path):
+            path = f"{path.rstrip('/')}/*.parquet"
+        found = sorted(system.glob(path)) if any(sign in path for sign in "*?[") else [path]
+        if not found:
+            raise InvalidDataError(f"There are no files {address}; give the Parquet files of one table.")
+        return [system.unstrip_protocol(file) for file in found]
+
+
+def read_footer(file: str) -> tuple[pl.DataFrame, list[tuple[int, int]]]:
+    """The columns of a file, without rows, and the rows and bytes of each row group."""
+    with _open_parquet(file) as parquet:
+        about = parquet.metadata
+        groups = [about.row_group(g) for g in range(about.num_row_groups)]
+        head = pl.from_arrow(parquet.schema_arrow.empty_table())
+        assert isinstance(head, pl.DataFrame)
+        return head, [(group.num_rows, group.total_byte_size) for group in groups]
+
+
+def read_piece(
+    piece: Piece, columns: Sequence[str] | None, places: IndexArray | slice | None = None
+) -> pl.DataFrame:
+    """The rows of a piece, or some of them; all columns, or those."""
+    with _open_parquet(piece.file) as parquet:
+        found = pl.from_arrow(parquet.read_row_groups(list(piece.groups), columns, use_threads=False))
+    assert isinstance(found, pl.DataFrame)
+    return found if places is None else found[places]
+
+
+def measure(piece: Piece, names: Sequence[str]) -> list[Measures]:
+    """What the numbers of each column are like."""
+    rows = read_piece(piece, names)
+    return [_measures(float_column(rows[name])) for name in names]
+
+
+def piece_features(
+    piece: Piece, recipes: Sequence[ColumnRecipe], places: IndexArray | slice | None = None
+) -> FloatArray:
+    """The columns of the recipes as features: gaps filled, 0 for the lowest value and 1 for the highest."""
+    rows = read_piece(piece, [recipe.name for recipe in recipes], places)
+    X = np.empty((rows.height, len(recipes)), np.float32)
+    for k, recipe in enumerate(recipes):
+        values = float_column(rows[recipe.name])
+        values[np.isnan(values)] = recipe.fill
+        X[:, k] = (values - recipe.low) / ((recipe.high - recipe.low) or 1)
+    return X
+
+
+def is_number(dtype: pl.DataType) -> bool:
+    """Whether a column of this type is one of numbers, truth values, dates or lengths of time."""
+    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Duration) or is_date(dtype)
+
+
+def is_date(dtype: pl.DataType) -> bool:
+    """Whether a column of this type is one of days or moments."""
+    return dtype in (pl.Date, pl.Datetime)
+
+
+def float_column(column: pl.Series) -> npt.NDArray[np.float64]:
+    """A column as float64 of its own, times in seconds; what is missing is NaN.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> float_column(pl.Series([date(1970, 1, 2), None]))
+    array([86400.,    nan])
+    """
+    scale = 1.0
+    if is_date(column.dtype) or column.dtype == pl.Duration:
+        times = column.cast(pl.Datetime("us")) if column.dtype == pl.Date else column.dt.cast_time_unit("us")
+        column, scale = times.to_physical(), 1e6
+    found: npt.NDArray[np.float64] = column.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
+    return found / scale
+
+
+def _measures(values: npt.NDArray[np.float64]) -> Measures:
+    known = values[~np.isnan(values)]
+    n_gaps = len(values) - len(known)
+    if not len(known):
+        return Measures(np.nan, np.nan, np.nan, n_gaps, np.nan, False)
+    low, high, middle = float(known.min()), float(known.max()), float(np.median(known))
+    is_count = not n_gaps and high - low == len(values) - 1 and bool((np.diff(values) == 1).all())
+    return Measures(low, high, middle, n_gaps, float(values[0]), is_count)
+
+
+@contextmanager
+def _open_parquet(file: str) -> Iterator[Any]:
+    with _explain_errors(file):
+        import fsspec
+        import pyarrow.parquet as pq
+
+        with fsspec.open(file, "rb") as opened, pq.ParquetFile(opened, pre_buffer=True) as parquet:
+            yield parquet
+
+
+@contextmanager
+def _explain_errors(address: str) -> Iterator[None]:
+    """One sentence in place of whatever a file system may say; whoever reads it may lack the error's package."""
+    try:
+        yield
+    except InvalidDataError:
+        raise
+    except FileNotFoundError:
+        raise InvalidDataError(
+            f"There is no {address}; give Parquet files that all workers can read."
+        ) from None
+    except Exception as error:
+        if isinstance(error, ImportError) and (package := _package_for(address)) is not None:
+            raise InvalidDataError(
+                f"{address} needs {package}, which is not installed where dask works; pip install {package}."
+            ) from None
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise InvalidDataError(f"{address} cannot be read as Parquet: {reason}.") from None
+
+
+def _package_for(address: str) -> str | None:
+    """What is to be installed for a protocol, such as s3fs for s3."""
+    from fsspec.registry import known_implementations
+
+    known = known_implementations.get(address.split(":", 1)[0], {}).get("class", "fsspec")
+    return None if known.startswith("fsspec") else str(known.split(".", 1)[0])

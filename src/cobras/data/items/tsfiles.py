@@ -14,7 +14,7 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
-from cobras.data.tables.decoding import NotTextError, decode
+from cobras.data.tables.csv import NotTextError, decode
 
 MISSING = ("", "?", "na", "n/a", "nan", "null", "none")
 HEAD = 1 << 20  # bytes that a guess looks at
@@ -63,7 +63,7 @@ class SeriesData:
         return shown
 
 
-def padded(
+def pad_series(
     source: str,
     series: Sequence[FloatArray],
     *,
@@ -104,13 +104,6 @@ def padded(
 def _length(one: FloatArray) -> int:
     known = np.flatnonzero(~np.isnan(one).all(axis=0))
     return int(known[-1]) + 1 if len(known) else 0
-
-
-def holds_series(path: Path) -> bool:
-    """Whether a file surely holds series: by its suffix .ts, or as a part of the UCR archive by its name."""
-    suffix, name = path.suffix.lower(), path.stem.upper()
-    named = name.endswith(("_TRAIN", "_TEST")) and suffix in ("", ".tsv", ".txt")
-    return suffix == ".ts" or (named and guess_layout(path) == "ucr")
 
 
 def guess_layout(path: Path) -> Literal["ts", "ucr"] | None:
@@ -156,9 +149,9 @@ def read_ts(path: Path) -> SeriesData:
         series.append([_row(path, number, _values(part)) for part in parts])
     if not series:
         raise InvalidDataError(f"{path.name} holds no series after @data.")
-    return padded(
+    return pad_series(
         path.name,
-        [_channels(path, k, channels) for k, channels in enumerate(series)],
+        [_join_channels(path, k, channels) for k, channels in enumerate(series)],
         labels=np.array(labels) if has_label else None,
         notes=[
             f"Read {len(series)} series{' with their classes' * has_label}. (--kind text if they are words)"
@@ -174,7 +167,7 @@ def read_ucr(path: Path) -> SeriesData:
         raise InvalidDataError(f"{path.name} must hold a class and at least one value on each line.")
     classes = np.array([row[0] for row in rows])
     labels = classes.astype(np.int64) if (classes % 1 == 0).all() else classes
-    return padded(
+    return pad_series(
         path.name,
         [row[None, 1:] for row in rows],
         labels=labels,
@@ -226,7 +219,7 @@ def _row(path: Path, number: int, cells: Sequence[str]) -> FloatArray:
     return row
 
 
-def _channels(path: Path, k: int, channels: Sequence[FloatArray]) -> FloatArray:
+def _join_channels(path: Path, k: int, channels: Sequence[FloatArray]) -> FloatArray:
     """Channels of one series as one array; a shorter one ends in NaN."""
     if not channels:
         raise InvalidDataError(f"Series {k} of {path.name} holds a class but no values.")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.cache import cache_folder
-from cobras.data.tables import convert as converted
+from cobras.data.tables import parquet
 from cobras.data.tables.csv import read_delimited
 
 CELLS = st.one_of(
@@ -23,7 +23,7 @@ def _own_cache(tmp_path_factory, monkeypatch):
 
 
 def rows_of(path):
-    return pl.concat([pl.read_parquet(file) for file in converted.converted(path)])
+    return pl.concat([pl.read_parquet(file) for file in parquet.convert_to_parquet(path)])
 
 
 @given(st.data())
@@ -35,7 +35,7 @@ def test_a_column_has_the_type_that_it_has_in_memory(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("data") / "t.csv"
     path.write_text("".join(",".join(line) + "\n" for line in lines))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(converted, "BATCH", data.draw(st.integers(1, 40)))
+        patch.setattr(parquet, "BATCH", data.draw(st.integers(1, 40)))
         found = rows_of(path)
     expected, _ = read_delimited(path)
     assert found.schema == expected.schema
@@ -45,7 +45,7 @@ def test_a_column_has_the_type_that_it_has_in_memory(tmp_path_factory, data):
 def test_decimal_commas_and_quotes(tmp_path, monkeypatch):
     path = tmp_path / "prices.csv"
     path.write_text('item;price\n"a;b";1,5\n"two\nlines";2\nc;NA\n')
-    monkeypatch.setattr(converted, "BATCH", 2)
+    monkeypatch.setattr(parquet, "BATCH", 2)
     assert rows_of(path).rows() == [("a;b", 1.5), ("two\nlines", 2.0), ("c", None)]
 
 
@@ -58,9 +58,9 @@ def test_whole_numbers_that_no_integer_holds_stay_text(tmp_path):
 def test_what_was_written_is_used_again_until_the_file_changes(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3,4\n")
-    (first,) = converted.converted(path)
+    (first,) = parquet.convert_to_parquet(path)
     stamp = first.stat().st_mtime_ns
-    assert converted.converted(path)[0].stat().st_mtime_ns == stamp
+    assert parquet.convert_to_parquet(path)[0].stat().st_mtime_ns == stamp
     path.write_text("a,b\n1,2\n3,4\n5,6\n")
     assert rows_of(path).height == 3
     assert not first.exists()
@@ -71,7 +71,7 @@ def test_a_short_row_is_refused_by_its_line(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3\n")
     with pytest.raises(InvalidDataError, match=r"Line 3 of t.csv has 1 cells, but the header has 2"):
-        converted.converted(path)
+        parquet.convert_to_parquet(path)
     assert not list((cache_folder() / "tables").glob("*"))
 
 
@@ -79,7 +79,7 @@ def test_a_short_row_is_refused_by_its_line(tmp_path):
 def test_other_text_is_left_to_the_exact_reader(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_bytes(text)
-    assert converted.converted(path) is None
+    assert parquet.convert_to_parquet(path) is None
 
 
 def test_no_room_for_it_is_one_sentence(tmp_path, monkeypatch):
@@ -90,4 +90,4 @@ def test_no_room_for_it_is_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(
         InvalidDataError, match=r"t.csv is too large to load, and cannot be kept .* XDG_CACHE_HOME"
     ):
-        converted.converted(path)
+        parquet.convert_to_parquet(path)
