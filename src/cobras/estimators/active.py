@@ -244,7 +244,7 @@ class ADDER(ActiveClusterer):
     max_queries, random_state
         As in `COBRAS`, and so are the attributes.
     n_parts, stop_belief, join, calm, doubt, predictors
-        See `cobras.methods.adder.method.adder`.
+        See `cobras.methods.adder.adder`.
     n_init, full_restarts, medoid
         See `cobras.spaces.euclidean.EuclideanSpace`.
 

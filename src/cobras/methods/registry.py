@@ -19,24 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What is known about a method without importing it.
+    """What is known about a method without importing it."""
 
-    Attributes
-    ----------
-    home : str
-        Where it is defined, "module:function".
-    needs_rows : bool
-        Whether it needs all rows of numbers in memory: neither series nor data on a cluster will do.
-    honours_marks : bool
-        Whether it heeds clusters that are marked as pure or complete.
-    default_up_to : int
-        The largest number of rows for which it is the default method.
-    """
-
-    home: str
-    needs_rows: bool = True
-    honours_marks: bool = False
-    default_up_to: int = 0
+    home: str  # "module:function"
+    needs_rows: bool = True  # all rows of numbers in memory: no series, no data on a cluster
+    honours_marks: bool = False  # does not split pure clusters, does not touch complete ones
+    default_up_to: int = 0  # the largest number of rows for which it is the default
 
 
 METHODS: dict[str, Registered] = {
@@ -47,7 +35,7 @@ METHODS: dict[str, Registered] = {
     "explore_consolidate": Registered("cobras.baselines.explore:explore_consolidate"),
     "min_max": Registered("cobras.baselines.explore:min_max"),
     # Beyond this number of rows its first question takes seconds.
-    "adder": Registered("cobras.methods.adder.method:adder", honours_marks=True, default_up_to=200_000),
+    "adder": Registered("cobras.methods.adder:adder", honours_marks=True, default_up_to=200_000),
 }
 
 

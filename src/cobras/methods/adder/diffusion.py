@@ -1,4 +1,4 @@
-"""Diffusion over the graph of nearest neighbours: how much of what enters at one point is felt at the others.
+"""Diffusion over the graph of nearest neighbours: how much of what enters at one point reaches the others.
 
 With S the normalised affinities, a unit that enters at point i and goes on with probability a at every step spreads
 as column i of (1 - a)(I - aS)^-1 (Zhou et al., Learning with local and global consistency, 2004). A column is
@@ -37,14 +37,15 @@ def affinities(rows: FloatArray, n_neighbors: int) -> sparse.csr_array:
     if k < 1:
         return sparse.csr_array((n, n))
     distance, near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors()
-    width = np.maximum(distance[:, min(6, k - 1)], 1e-9 * (distance.max() or 1))  # zero among twins
+    # Among identical rows the distance to the seventh neighbour may be zero.
+    width = np.maximum(distance[:, min(6, k - 1)], 1e-9 * (distance.max() or 1))
     weight = np.exp(-(distance / width[:, None]) * (distance / width[near]))
-    weight = np.maximum(weight, 1e-12)  # a neighbour too far to be felt is still a neighbour
+    # A far neighbour is still a neighbour: a weight that underflows would cut the graph.
+    weight = np.maximum(weight, 1e-12)
     start = np.repeat(np.arange(n), k)
     one_way = sparse.csr_array((weight.ravel(), (start, near.ravel())), shape=(n, n))
     both = one_way.maximum(one_way.T).tocsr()
-    root = np.sqrt(both.sum(axis=1))
-    scale = sparse.diags_array(1 / root)
+    scale = sparse.diags_array(1 / np.sqrt(both.sum(axis=1)))
     return sparse.csr_array(scale @ both @ scale)
 
 
@@ -66,7 +67,7 @@ class Diffusion:
         self._a = a
 
     def spread(self, source: FloatArray) -> FloatArray:
-        """Where it goes if this much enters at every point."""
+        """How much arrives at every point if `source` enters."""
         from scipy.sparse.linalg import cg
 
         found, _ = cg(self._system, (1 - self._a) * source, rtol=1e-6, atol=0.0)
@@ -74,7 +75,7 @@ class Diffusion:
         return spread
 
     def column(self, i: int) -> FloatArray:
-        """Where a unit goes that enters at point i."""
+        """How much arrives at every point if a unit enters at point i."""
         unit = np.zeros(self._system.shape[0])
         unit[i] = 1
         return self.spread(unit)

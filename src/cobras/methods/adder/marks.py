@@ -1,8 +1,8 @@
-"""Clusters that the person promised to be pure or complete, kept as they were when the promise was made.
+"""Clusters that the person marked as pure or complete, kept as they were when they were marked.
 
 The clusters of ADDER change with every answer, and their super-instances with them. So the super-instances of a
-promised cluster are kept: they stay as they are, and together. Of a pure cluster no further instance is asked
-about, but it may be compared with others and may grow; a complete one is left alone altogether.
+marked cluster are kept: they stay as they are, and together. Of a pure cluster no further instance is asked about,
+but it may be compared with others and may grow; nothing is asked about a complete one, and it does not change.
 """
 
 from __future__ import annotations
@@ -18,75 +18,71 @@ from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InconsistentAnswersError
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, BoolArray, IndexArray
-from cobras.methods.adder.points import Landscape
+from cobras.methods.adder.points import Points
 
 
-class Kept(NamedTuple):
-    """A super-instance of a promised cluster: its points, and the cluster, by one of its representatives."""
+class MarkedPart(NamedTuple):
+    """A super-instance of a marked cluster: its points, and the cluster, by one of its representatives."""
 
     points: IndexArray
     cluster: int
 
 
-class Promises:
-    """What was promised, as far as the clustering had it when the promise was made."""
+class Marks:
+    """The marked clusters; false if there are none."""
 
-    def __init__(self, constraints: Constraints, land: Landscape) -> None:
+    def __init__(self, constraints: Constraints, points: Points) -> None:
         self._constraints = constraints
-        self._land = land
-        self._kept: dict[tuple[int, int], Kept] = {}
+        self._points = points
+        self._parts: dict[tuple[int, int], MarkedPart] = {}
 
-    def heed(self, shown: Partition) -> None:
-        """Keep what was promised about the clustering that is shown, and forget what was taken back."""
-        promised = self._constraints.pure | self._constraints.complete.keys()
-        self._kept = {mark: kept for mark, kept in self._kept.items() if mark in promised}
-        for cluster in shown.clusters if promised - self._kept.keys() else ():
-            marked = [s for s in cluster.super_instances if s.mark in promised]
-            homes = [self._kept[s.mark].cluster for s in marked if s.mark in self._kept]
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def update(self, partition: Partition) -> None:
+        """Keep what has been marked in the clustering that is shown, and drop what is no longer marked."""
+        marks = self._constraints.pure | self._constraints.complete.keys()
+        self._parts = {mark: part for mark, part in self._parts.items() if mark in marks}
+        for cluster in partition.clusters if marks - self._parts.keys() else ():
+            marked = [s for s in cluster.super_instances if s.mark in marks]
+            before = [self._parts[s.mark].cluster for s in marked if s.mark in self._parts]
             for s in marked:
-                if s.mark not in self._kept:
-                    home = homes[0] if homes else marked[0].representative
-                    self._kept[s.mark] = Kept(np.unique(self._land.points(s.members.tolist())), home)
+                if s.mark not in self._parts:
+                    number = before[0] if before else marked[0].representative
+                    self._parts[s.mark] = MarkedPart(np.unique(self._points.of(s.members.tolist())), number)
 
     @property
-    def any(self) -> bool:
-        """Whether there are any."""
-        return bool(self._kept)
-
-    @property
-    def state(self) -> tuple[object, ...]:
-        """What everything that depends on the promises depends on."""
+    def key(self) -> tuple[object, ...]:
+        """What identifies the marks: results that depend on them are kept under it."""
         complete = self._constraints.complete
-        return tuple((mark, kept.cluster, complete.get(mark)) for mark, kept in self._kept.items())
+        return tuple((mark, part.cluster, complete.get(mark)) for mark, part in self._parts.items())
 
-    def pieces(self) -> list[IndexArray]:
+    def parts(self) -> list[IndexArray]:
         """The points of the super-instances that stay as they are."""
-        return [kept.points for kept in self._kept.values()]
+        return [part.points for part in self._parts.values()]
 
     def clusters(self, *, complete: bool) -> list[IndexArray]:
-        """The points of the clusters that are complete, or those of the others."""
-        together: dict[tuple[bool, int], list[IndexArray]] = {}
-        for mark, kept in self._kept.items():
+        """The points of the clusters that are complete, or those of the pure ones."""
+        together: dict[int, list[IndexArray]] = {}
+        for mark, part in self._parts.items():
             number = self._constraints.complete.get(mark)
-            key = (False, kept.cluster) if number is None else (True, number)
-            together.setdefault(key, []).append(kept.points)
-        return [
-            np.concatenate(found) for (is_complete, _), found in together.items() if is_complete is complete
-        ]
+            if complete is (number is not None):
+                together.setdefault(part.cluster if number is None else number, []).append(part.points)
+        return [np.concatenate(points) for points in together.values()]
 
     def inside(self, *, complete_only: bool = False) -> BoolArray:
-        """Which points are in promised clusters."""
-        found = np.zeros(self._land.n, dtype=bool)
+        """Which points are in marked clusters."""
+        found = np.zeros(self._points.n, dtype=bool)
         for points in self.clusters(complete=True) + ([] if complete_only else self.clusters(complete=False)):
             found[points] = True
         return found
 
-    def linked(self, seeds: Sequence[int]) -> Constraints:
-        """The answers, and that the seeds inside a promised cluster belong together; an answer counts for more."""
+    def links(self, seeds: Sequence[int]) -> Constraints:
+        """The answers, and that the seeds in a marked cluster belong together unless an answer says otherwise."""
         links = Constraints()
         for pair, answer in self._constraints:
             links.add(*pair, answer)
-        at = self._land.points(seeds)
+        at = self._points.of(seeds)
         for points in self.clusters(complete=True) + self.clusters(complete=False):
             for x, y in pairwise(np.flatnonzero(np.isin(at, points)).tolist()):
                 with suppress(InconsistentAnswersError):

@@ -1,32 +1,35 @@
-"""Where the instances belong, judging from those whose cluster is known.
+"""Which cluster each instance belongs to, predicted from those whose cluster is known.
 
-Several simple predictors speak: diffusion near and far, the nearest known point, and ridge regression with linear
-and Gaussian kernels. Each predicts every known point from the others, in closed form, and is believed in proportion
-to the likelihood it gave to the truth; so the answers themselves decide which picture of the data is right.
+There are several simple predictors: diffusion near and far, the nearest known point, and ridge regression with
+linear and Gaussian kernels. Their `influence` is the weight of every other known point in the prediction at each
+one, with a diagonal of zeros: so each predicts every known point from the others, in closed form, and is trusted in
+proportion to the likelihood it gave to the truth. The answers decide which predictor fits the data.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.methods.adder.points import Landscape
+from cobras.methods.adder.points import Points
 
-HEADSTART = 2.0  # in favour of diffusion, as long as nothing is known; a difference of log-likelihoods
-NEGLIGIBLE = 1e-3  # a predictor with this share of the best one's trust is not heard
-LEAST = 0.02  # no predictor is taken to be surer than this
+HEADSTART = (
+    2.0  # for the first predictor, diffusion, before anything is known; a difference of log-likelihoods
+)
+NEGLIGIBLE = 1e-3  # a predictor with a smaller share of the best one's trust is not used
+FLOOR = 0.02  # no predictor is taken to be surer than this
 
 
-class Known(NamedTuple):
-    """Points with their clusters 0, 1, ...; those that were answered about may judge the predictors."""
+class KnownPoints(NamedTuple):
+    """Points with their clusters 0, 1, ...; those that take part in an answer judge the predictors."""
 
     points: IndexArray
     clusters: IndexArray
-    answered: BoolArray
+    is_answered: BoolArray
 
     @property
     def membership(self) -> FloatArray:
@@ -36,61 +39,50 @@ class Known(NamedTuple):
         return table
 
 
-class Predictor(Protocol):
-    """Predicts clusters from known points, whose membership is M."""
-
-    least: float  # no cluster is less likely than this, before all are divided by their sum
-
-    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
-        """How much each known point, left out itself, hears of each other one; the diagonal is zero."""
-
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
-        """How likely each cluster is for the points `at`."""
-
-
 @dataclass(frozen=True)
-class Diffused:
-    """What is felt of each cluster."""
+class DiffusionPredictor:
+    """The share of each cluster in what arrives at a point by diffusion."""
 
     relation: str
-    least = 0.0
+    floor = 0.0  # no cluster is less likely than this, before all are divided by their sum
 
-    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
-        """What a point feels of the others."""
-        among = land.block(self.relation, points, points).astype(np.float64)
+    def influence(self, points: Points, at: IndexArray) -> FloatArray:
+        """What arrives from each of the others, as a share."""
+        among = points.columns(self.relation, at, at).astype(np.float64)
         np.fill_diagonal(among, 0)
-        felt: FloatArray = among / np.maximum(among.sum(axis=1, keepdims=True), 1e-12)
-        return felt
+        influence: FloatArray = among / np.maximum(among.sum(axis=1, keepdims=True), 1e-12)
+        return influence
 
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
-        """What is felt at these points."""
-        return shares(land.block(self.relation, at, known.points) @ M)
+    def predict(self, points: Points, known: KnownPoints, at: IndexArray | slice) -> FloatArray:
+        """How likely each cluster is for the points `at`."""
+        return row_shares(points.columns(self.relation, known.points, at) @ known.membership)
 
 
-class Nearest:
-    """The cluster of the nearest known point."""
+class NearestPredictor:
+    """The cluster of the nearest known point, and a rest for all clusters alike."""
 
-    least = 0.0
+    floor = 0.0
     sure = 0.9
 
-    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
-        """The nearest but itself."""
-        among = land.block("distance", points, points)
+    def influence(self, points: Points, at: IndexArray) -> FloatArray:
+        """All the weight is that of the nearest one but itself."""
+        among = points.columns("distance", at, at)
         np.fill_diagonal(among, np.inf)
-        heard = np.zeros(among.shape)
-        if len(points) > 1:
-            heard[np.arange(len(points)), among.argmin(axis=1)] = self.sure
-        return heard
+        influence = np.zeros(among.shape)
+        if len(at) > 1:
+            influence[np.arange(len(at)), among.argmin(axis=1)] = self.sure
+        return influence
 
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
-        """The nearest to these points."""
-        nearest = land.block("distance", at, known.points).argmin(axis=1)
-        likely: FloatArray = self.sure * M[nearest] + (1 - self.sure) / M.shape[1]
-        return likely
+    def predict(self, points: Points, known: KnownPoints, at: IndexArray | slice) -> FloatArray:
+        """How likely each cluster is for the points `at`."""
+        nearest = points.columns("distance", known.points, at).argmin(axis=1)
+        M = known.membership
+        p: FloatArray = self.sure * M[nearest] + (1 - self.sure) / M.shape[1]
+        return p
 
 
 @dataclass(frozen=True)
-class Ridge:
+class RidgePredictor:
     """Kernel ridge regression on the clusters.
 
     The kernel is the scalar product, or falls off with the squared distance in units of the median of all.
@@ -98,103 +90,106 @@ class Ridge:
 
     penalty: float
     sharpness: float = 0  # of the Gaussian; 0 for the scalar product
-    least = LEAST
+    floor = FLOOR
 
-    def influence(self, land: Landscape, points: IndexArray) -> FloatArray:
-        """What regression would say at a point, had it been left out, follows from the inverse alone."""
-        inverse = self._inverse(land, points)
-        heard: FloatArray = -inverse / np.diag(inverse)[:, None]
-        np.fill_diagonal(heard, 0)
-        return heard
+    def influence(self, points: Points, at: IndexArray) -> FloatArray:
+        """The leave-one-out prediction of regression follows from the inverse alone."""
+        inverse = self._inverse(points, at)
+        influence: FloatArray = -inverse / np.diag(inverse)[:, None]
+        np.fill_diagonal(influence, 0)
+        return influence
 
-    def __call__(self, land: Landscape, known: Known, M: FloatArray, at: IndexArray | slice) -> FloatArray:
-        """The regression at these points."""
-        weights = self._inverse(land, known.points) @ (M - 1 / M.shape[1])
-        kernel = self._kernel(land, at, known.points)
-        return shares(np.maximum(kernel @ weights.astype(kernel.dtype) + 1 / M.shape[1], LEAST))
+    def predict(self, points: Points, known: KnownPoints, at: IndexArray | slice) -> FloatArray:
+        """How likely each cluster is for the points `at`."""
+        M = known.membership
+        weights = self._inverse(points, known.points) @ (M - 1 / M.shape[1])
+        kernel = self._kernel(points, known.points, at)
+        return row_shares(np.maximum(kernel @ weights.astype(kernel.dtype) + 1 / M.shape[1], FLOOR))
 
-    def _inverse(self, land: Landscape, points: IndexArray) -> FloatArray:
-        kernel = self._kernel(land, points, points).astype(np.float64)
-        inverse: FloatArray = np.linalg.inv(kernel + self.penalty * np.eye(len(points)))
+    def _inverse(self, points: Points, known: IndexArray) -> FloatArray:
+        kernel = self._kernel(points, known, known).astype(np.float64)
+        inverse: FloatArray = np.linalg.inv(kernel + self.penalty * np.eye(len(known)))
         return inverse
 
-    def _kernel(self, land: Landscape, at: IndexArray | slice, points: IndexArray) -> FloatArray:
+    def _kernel(self, points: Points, known: IndexArray, at: IndexArray | slice) -> FloatArray:
         if not self.sharpness:
-            return land.block("linear", at, points)
-        kernel: FloatArray = np.exp(
-            land.block("distance", at, points) * np.float32(-self.sharpness / land.median)
-        )
+            return points.columns("linear", known, at)
+        scale = np.float32(-self.sharpness / points.median)
+        kernel: FloatArray = np.exp(points.columns("distance", known, at) * scale)
         return kernel
 
 
+Predictor: TypeAlias = DiffusionPredictor | NearestPredictor | RidgePredictor
 PREDICTORS: dict[str, Predictor] = {
-    "near": Diffused("near"),
-    "far": Diffused("far"),
-    "nearest": Nearest(),
-    "linear": Ridge(0.1),
-    "stiff": Ridge(1.0),
-    "narrow": Ridge(0.1, sharpness=4),
-    "wide": Ridge(0.1, sharpness=1),
-    "broad": Ridge(1.0, sharpness=1),
+    "near": DiffusionPredictor("near"),
+    "far": DiffusionPredictor("far"),
+    "nearest": NearestPredictor(),
+    "linear": RidgePredictor(0.1),
+    "stiff": RidgePredictor(1.0),
+    "narrow": RidgePredictor(0.1, sharpness=4),
+    "wide": RidgePredictor(0.1, sharpness=1),
+    "broad": RidgePredictor(1.0, sharpness=1),
 }
 
 
-def chosen_predictors(names: str) -> tuple[str, ...]:
-    """The predictors with these names.
+def predictor_names(text: str) -> tuple[str, ...]:
+    """The names of predictors in a text.
 
     Examples
     --------
-    >>> chosen_predictors("near linear")
+    >>> predictor_names("near linear")
     ('near', 'linear')
     """
-    chosen = tuple(PREDICTORS if names == "all" else names.split())
-    if not chosen or not set(chosen) <= PREDICTORS.keys():
+    names = tuple(PREDICTORS if text == "all" else text.split())
+    if not names or not set(names) <= PREDICTORS.keys():
         raise InvalidDataError(
-            f'predictors must be "all" or some of {" ".join(PREDICTORS)}, separated by spaces, not {names!r}.'
+            f'predictors must be "all" or some of {" ".join(PREDICTORS)}, separated by spaces, not {text!r}.'
         )
-    return chosen
+    return names
 
 
-def believe(land: Landscape, known: Known, at: IndexArray | slice, predictors: tuple[str, ...]) -> FloatArray:
+def cluster_probabilities(
+    points: Points, known: KnownPoints, at: IndexArray | slice, predictors: tuple[str, ...]
+) -> FloatArray:
     """How likely each cluster is for the points `at`: the mixture of all predictors."""
-    M = known.membership
-    trust, _ = trusted(land, known, predictors)
+    trust, _ = predictor_trust(points, known, predictors)
     mixture: FloatArray = sum(
-        share * PREDICTORS[name](land, known, M, at)
+        share * PREDICTORS[name].predict(points, known, at)
         for name, share in zip(predictors, trust, strict=True)
         if share
     )
     return mixture
 
 
-def heard(land: Landscape, known: Known, predictors: tuple[str, ...]) -> FloatArray:
-    """How much each known point, left out itself, hears of each other one: the mixture of all predictors."""
-    trust, influences = trusted(land, known, predictors)
+def left_out_influence(points: Points, known: KnownPoints, predictors: tuple[str, ...]) -> FloatArray:
+    """The weight of every other known point in the prediction at each one: the mixture of all predictors."""
+    trust, influences = predictor_trust(points, known, predictors)
     mixture: FloatArray = sum(share * by for share, by in zip(trust, influences, strict=True) if share)
     return mixture
 
 
-def trusted(
-    land: Landscape, known: Known, predictors: tuple[str, ...]
+def predictor_trust(
+    points: Points, known: KnownPoints, predictors: tuple[str, ...]
 ) -> tuple[FloatArray, list[FloatArray]]:
     """How far each predictor is trusted, and its influences among the known points."""
     M = known.membership
-    judges = known.answered & (M[known.answered].sum(axis=0)[known.clusters] > 1)
-    influences = [PREDICTORS[name].influence(land, known.points) for name in predictors]
+    # A point that is alone in its cluster cannot be predicted from the others.
+    judges = known.is_answered & (M[known.is_answered].sum(axis=0)[known.clusters] > 1)
+    influences = [PREDICTORS[name].influence(points, known.points) for name in predictors]
     evidence = np.zeros(len(predictors))
     evidence[0] = HEADSTART
     for x, name in enumerate(predictors):
-        likely = left_out(PREDICTORS[name], influences[x], M)[np.arange(len(M)), known.clusters]
-        evidence[x] += np.log(np.maximum(likely[judges], LEAST)).sum()
+        p = left_out_probabilities(PREDICTORS[name], influences[x], M)[np.arange(len(M)), known.clusters]
+        evidence[x] += np.log(np.maximum(p[judges], FLOOR)).sum()
     trust = np.exp(evidence - evidence.max())
     trust[trust < NEGLIGIBLE] = 0
     return trust / trust.sum(), influences
 
 
-def left_out(predictor: Predictor, influence: FloatArray, M: FloatArray) -> FloatArray:
+def left_out_probabilities(predictor: Predictor, influence: FloatArray, M: FloatArray) -> FloatArray:
     """How likely each cluster is for each known point, judging from the others."""
-    unheard = 1 - influence.sum(axis=1, keepdims=True)
-    return shares(np.maximum(influence @ M + unheard / M.shape[1], predictor.least))
+    undecided = 1 - influence.sum(axis=1, keepdims=True)
+    return row_shares(np.maximum(influence @ M + undecided / M.shape[1], predictor.floor))
 
 
 def entropy(p: FloatArray) -> FloatArray:
@@ -203,8 +198,8 @@ def entropy(p: FloatArray) -> FloatArray:
     return uncertain
 
 
-def shares(amounts: FloatArray) -> FloatArray:
-    """Every row divided by its sum; where there is nothing, all are equal."""
+def row_shares(amounts: FloatArray) -> FloatArray:
+    """Every row divided by its sum; a row of zeros becomes equal shares."""
     amounts = amounts + 1e-12
-    divided: FloatArray = amounts / amounts.sum(axis=1, keepdims=True)
-    return divided
+    shares: FloatArray = amounts / amounts.sum(axis=1, keepdims=True)
+    return shares

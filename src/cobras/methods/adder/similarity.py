@@ -1,8 +1,8 @@
-"""How alike two points must be for this person to say "same": a small Bayesian model of the answers.
+"""How similar two points must be for this person to say "same": a small Bayesian model of the answers.
 
-With u the share of all pairs that are more alike than these two, p(same) = 1 / (1 + (u / t)^s). Threshold t and
-steepness s are unknown: a grid of both, for each measure of likeness, is weighted by the likelihood of the answers
-so far. After a few of them it says which of the clusters that nobody was asked about belong together.
+With u the share of all pairs that are more similar than these two, p(same) = 1 / (1 + (u / t)^s). Threshold t and
+steepness s are unknown: a grid of both, for each measure, is weighted by the likelihood of the answers so far. So
+a few answers tell which of the clusters that were not compared belong together.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 
 from cobras.core.constraints import Constraints
 from cobras.core.types import Answer, FloatArray, IndexArray
-from cobras.methods.adder.points import Landscape
+from cobras.methods.adder.points import Points
 
 THRESHOLDS = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6])
 STEEPNESSES = np.array([0.5, 1, 2, 4, 8])
-SLIP = 0.02  # the share of answers that no likeness explains
+SLIP = 0.02  # the share of answers that similarity does not explain
 N_STEPS = 500
 _u = np.linspace(0.002, 1, N_STEPS)
 _t, _s = (axis.ravel()[:, None] for axis in np.meshgrid(THRESHOLDS, STEEPNESSES))
@@ -25,15 +25,14 @@ P_SAME: FloatArray = SLIP + (1 - 2 * SLIP) / (1 + (_u / _t) ** _s)
 MEASURES = ("distance", "near", "far")
 
 
-class Likeness:
-    """What the answers say about how alike the members of a cluster are."""
+class Similarity:
+    """What the answers say about how similar the members of a cluster are."""
 
-    def __init__(self, land: Landscape, constraints: Constraints) -> None:
-        self._land = land
-        pairs = [(pair, answer) for pair, answer in constraints]
-        same = np.array([answer is Answer.SAME for _, answer in pairs], dtype=bool)
-        a = land.points([pair.i for pair, _ in pairs])
-        b = land.points([pair.j for pair, _ in pairs])
+    def __init__(self, points: Points, constraints: Constraints) -> None:
+        self._points = points
+        same = np.array([answer is Answer.SAME for _, answer in constraints], dtype=bool)
+        a = points.of([pair.i for pair, _ in constraints])
+        b = points.of([pair.j for pair, _ in constraints])
         evidence, self._p = [], []
         for measure in MEASURES:
             p = P_SAME[:, self._steps(measure, a, b)]
@@ -44,7 +43,7 @@ class Likeness:
         trust = np.exp(np.array(evidence) - max(evidence))
         self._trust = trust / trust.sum()
 
-    def among(self, points: IndexArray) -> FloatArray:
+    def probabilities(self, points: IndexArray) -> FloatArray:
         """How likely each two of these points are in the same cluster."""
         a, b = np.meshgrid(points, points, indexing="ij")
         steps = (self._steps(measure, a.ravel(), b.ravel()) for measure in MEASURES)
@@ -52,6 +51,6 @@ class Likeness:
         return p.reshape(a.shape)
 
     def _steps(self, measure: str, a: IndexArray, b: IndexArray) -> IndexArray:
-        u = self._land.share_more_alike(measure, a, b)
+        u = self._points.share_more_similar(measure, a, b)
         steps: IndexArray = np.minimum((u * N_STEPS).astype(np.intp), N_STEPS - 1)
         return steps

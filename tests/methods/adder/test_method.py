@@ -1,0 +1,64 @@
+"""ADDER as a whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from cobras import ADDER, InvalidDataError, SeriesSpace, Session
+from cobras.methods.adder import points
+from tests.problems import problems
+
+X, y = load_iris(return_X_y=True)
+
+
+@given(problems(methods=("adder",), distinct=True, unsure=False))
+def test_with_all_answers_the_training_rows_are_right(problem):
+    session = problem.session()
+    problem.answer_all(session)
+    train = np.ones(len(problem.X), bool) if problem.train is None else problem.train
+    assert adjusted_rand_score(problem.y[train], session.labels_[train]) == 1
+
+
+@given(problems(methods=("adder",), distinct=True, unsure=False), st.integers(3, 12))
+def test_many_rows_are_seen_as_micro_clusters(problem, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(points, "MOST_POINTS", most)
+        session, again = problem.session(), problem.session()
+        asked = problem.answer_all(session, 30)
+        assert problem.answer_all(again, 30) == asked
+        np.testing.assert_array_equal(again.labels_, session.labels_)
+        assert session.labels_.shape == (len(problem.X),)
+        session.undo() if asked else None
+        assert session.n_answers == max(len(asked) - 1, 0)
+
+
+def test_shapes_that_k_means_cannot_cut():
+    moons, halves = make_moons(400, noise=0.06, random_state=0)
+    est = ADDER(max_queries=20, random_state=0).fit(moons, halves)
+    assert adjusted_rand_score(halves, est.labels_) > 0.98
+    assert (est.predict(moons) == est.labels_).mean() > 0.9
+
+
+def test_all_first_parts_are_compared_before_an_instance_is_placed():
+    """With well separated clusters, the first questions are about representatives of the twelve parts."""
+    centres = np.array([[0.0, 0], [9, 0], [0, 9]])
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 40)
+    rows = centres[labels] + rng.normal(size=(120, 2))
+    session = Session(rows, "adder", random_state=0)
+    parts = session.space.split(session.space.root(0), 12)
+    representatives = {part.representative for part in parts}
+    assert set(session.ask()) <= representatives
+    while adjusted_rand_score(labels, session.labels_) < 1:
+        pair = session.ask()
+        assert set(pair) <= representatives
+        session.tell(labels[pair.i] == labels[pair.j], pair)
+    assert session.n_answers <= 12
+
+
+def test_series_are_refused():
+    with pytest.raises(InvalidDataError, match="table of numbers"):
+        Session(SeriesSpace(X), "adder").ask()
