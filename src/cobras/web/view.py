@@ -1,7 +1,7 @@
 """What the session looks like at one moment, and at all moments before.
 
-A `View` is frozen, so that any thread may read it while the session goes on. Its timeline holds the clustering before
-the first answer and after each one, with colours that stay with their clusters.
+A `View` is frozen, so that any thread may read it while the session goes on. Its timeline holds the clustering
+before the first answer and after each one, with colours that stay with their clusters.
 """
 
 from __future__ import annotations
