@@ -10,12 +10,19 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import Answer, Constraints, InvalidDataError, Session
-from cobras.baselines.cobs.cobs import count_satisfied, disagreement, entailed, select, unknown_pairs, weigh
+from cobras.baselines.cobs import (
+    clustering_weights,
+    entailed_pairs,
+    n_satisfied,
+    select,
+    unknown_pairs,
+    vote_margins,
+)
 from cobras.spaces.euclidean import EuclideanSpace
 from tests.baselines.blobs import SMALL, blobs, members
 from tests.problems import Problem
 
-METHOD = "cobras.baselines.cobs.cobs:cobs"
+METHOD = "cobras.baselines.cobs:cobs"
 
 
 @st.composite
@@ -179,7 +186,7 @@ def test_every_question_has_random_numbers_of_its_own(monkeypatch):
         drawn.append(rng.random())
         return unknown_pairs(constraints, shown, n, size, rng)
 
-    monkeypatch.setattr(import_module("cobras.baselines.cobs.cobs"), "unknown_pairs", record)
+    monkeypatch.setattr(import_module("cobras.baselines.cobs"), "unknown_pairs", record)
     steps([np.arange(8) % 2], np.arange(8) % 3, 5)
     first, drawn = drawn, []
     assert len(set(first)) == len(first) > 8
@@ -202,27 +209,29 @@ def test_weights_are_positive_and_ignore_the_order_of_answers():
     by_row = rng.integers(3, size=(20, 50))
     pairs, same = rng.integers(20, size=(40, 2)), rng.random(40) < 0.5
     order = rng.permutation(40)
-    weights = weigh(count_satisfied(by_row, pairs, same), 1.1)
-    np.testing.assert_array_equal(weights, weigh(count_satisfied(by_row, pairs[order], same[order]), 1.1))
+    weights = clustering_weights(n_satisfied(by_row, pairs, same), 1.1)
+    np.testing.assert_array_equal(
+        weights, clustering_weights(n_satisfied(by_row, pairs[order], same[order]), 1.1)
+    )
     one_by_one = np.ones(50)
     for (i, j), is_same in zip(pairs, same, strict=True):
         agrees = (by_row[i] == by_row[j]) == is_same
         one_by_one *= np.where(agrees, np.sqrt(1.1), 1 / np.sqrt(1.1))
     np.testing.assert_allclose(weights, one_by_one / one_by_one.max())
-    assert weigh(np.array([0, 10_000]), 4.0).min() > 0
+    assert clustering_weights(np.array([0, 10_000]), 4.0).min() > 0
 
 
 def test_disagreement_is_the_margin_of_the_vote():
     by_row = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2]])
     weights = np.array([1.0, 0.5, 0.25])
-    votes = disagreement(by_row, np.array([[0, 1], [0, 2], [1, 2]]), weights)
+    votes = vote_margins(by_row, np.array([[0, 1], [0, 2], [1, 2]]), weights)
     np.testing.assert_allclose(votes, [1.25, 0.75, 0.75])
 
 
 @given(st.integers(0, 10_000))
 def test_entailed_pairs_are_those_of_the_store(seed):
     constraints = answered(12, 10, seed)
-    pairs, same = entailed(constraints)
+    pairs, same = entailed_pairs(constraints)
     expected = {p: a is Answer.SAME for p, a in implied(constraints, range(12))}
     assert dict(zip(map(tuple, pairs.tolist()), same.tolist(), strict=True)) == expected
 
@@ -250,7 +259,7 @@ def test_candidates_are_distinct_unknown_pairs_and_all_of_them_if_few_are_left(f
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            import_module("cobras.baselines.cobs.cobs"), "FEW_ROWS", few
+            import_module("cobras.baselines.cobs"), "FEW_ROWS", few
         )  # the name leads to the function
         pairs = unknown_pairs(constraints, shown, 12, size, np.random.default_rng(seed))
     found = {tuple(p) for p in pairs.tolist()}

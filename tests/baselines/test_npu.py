@@ -13,9 +13,8 @@ from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints, InvalidDataError, Session
 from cobras.baselines.clusterers.mpckmeans import MPCKMeans
-from cobras.baselines.explore import explore_consolidate, min_max
-from cobras.baselines.neighbourhoods import Neighbourhoods
-from cobras.baselines.npu.npu import membership, npu, uncertainty
+from cobras.baselines.explore import Neighbourhoods, explore_consolidate, min_max
+from cobras.baselines.npu import membership, npu, uncertainty
 from tests.problems import Problem, problems
 
 
@@ -201,7 +200,7 @@ def test_the_most_informative_instance_is_asked_and_the_likeliest_neighbourhood_
     alike = np.exp(-np.linalg.norm(X[:, None] - X[None], axis=2))
     problem = Problem(X, y, None, npu, 0, {"n_clusters": 4})
     with patch(
-        "cobras.baselines.npu.forest.similarity",
+        "cobras.baselines.npu.similarity",
         lambda _, rows, groups: np.stack([alike[np.ix_(rows, g)].mean(axis=1) for g in groups], axis=1),
     ):
         asked, _, seen = watched(problem)
@@ -302,7 +301,7 @@ def test_replay_undo_and_a_session_on_the_same_space_repeat_no_clustering_and_no
     session = Session(X, npu, 0, clusterer=clusterer, n_trees=5)
     Problem(X, y, None, npu, 0).answer_all(session, 20)
     n_fits, pair, labels = len(Nearest.fits), session.ask(), session.labels_.tolist()
-    with patch("cobras.baselines.npu.forest.leaves", side_effect=AssertionError):
+    with patch("cobras.baselines.npu.leaves", side_effect=AssertionError):
         for _ in range(5):
             session.undo()
             session.ask()

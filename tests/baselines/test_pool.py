@@ -1,4 +1,4 @@
-"""The pool of COBS: DBSCAN, spectral embeddings, duplicates, its cache."""
+"""The pool of COBS: its members, duplicates, its cache."""
 
 import io
 import itertools
@@ -8,33 +8,12 @@ import pytest
 from joblib import parallel_config
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import make_moons
-from sklearn.manifold import spectral_embedding
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import InvalidDataError
-from cobras.baselines.cobs import pool as pool_module
-from cobras.baselines.cobs.dbscan import dbscan
-from cobras.baselines.cobs.embedding import embedding, gaussian_graph, neighbor_graph
-from cobras.baselines.cobs.pool import Grid, build_pool
+from cobras.baselines import pool as pool_module
+from cobras.baselines.pool import Grid, build_pool
 from tests.baselines.blobs import SMALL, blobs, members
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_dbscan_equals_scikit_learn(seed):
-    """Clusters, noise and border rows; a grid of integers has many ties and borders."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 12, (120, 2)).astype(float) if seed % 2 else blobs(150, seed, cluster_std=2.0)[0]
-    distances = np.linalg.norm(X[:, None] - X, axis=2).astype(np.float32)
-    min_points = np.arange(1, 21)
-    n_borders = 0
-    for eps in np.quantile(distances[distances > 0], [0, 0.005, 0.02, 0.05, 0.1, 0.3]).astype(np.float32):
-        found = dbscan(distances, eps, min_points)
-        for m, labels in zip(min_points, found, strict=True):
-            model = DBSCAN(eps=eps, min_samples=m, metric="precomputed").fit(distances)
-            _, numbered = np.unique(labels, return_inverse=True)
-            np.testing.assert_array_equal(numbered - (labels.min() < 0), model.labels_)
-            n_borders += (model.labels_ >= 0).sum() - len(model.core_sample_indices_)
-    assert n_borders > 100
 
 
 def test_dbscan_members_of_the_pool_and_their_noise():
@@ -52,28 +31,6 @@ def test_dbscan_members_of_the_pool_and_their_noise():
     alone = np.where(model.labels_ < 0, 100 + np.arange(60), model.labels_)
     assert adjusted_rand_score(alone, noise_of["singletons"][name]) == 1
     assert adjusted_rand_score(model.labels_, noise_of["one_cluster"][name]) == 1
-
-
-def parallel(u, v):
-    return abs(u @ v) / np.linalg.norm(u) / np.linalg.norm(v)
-
-
-@pytest.mark.parametrize("n", [60, 300])
-def test_embeddings_equal_those_of_scikit_learn(n):
-    X, _ = blobs(n, centers=1)
-    squares = ((X[:, None] - X) ** 2).sum(axis=2).astype(np.float32)
-    order = np.argsort(squares + np.diag([np.inf] * n), axis=1, kind="stable")[:, :10]
-    links = np.zeros((n, n))
-    links[np.arange(n)[:, None], order] = 0.5
-    for graph, affinity in [
-        (gaussian_graph(squares, 0.7), np.exp(-squares.astype(float) / 2 / 0.7**2)),
-        (neighbor_graph(order), links + links.T),
-    ]:
-        assert graph.components.max() == 0
-        ours = embedding(graph, 4, np.random.default_rng(0))
-        theirs = spectral_embedding(affinity, n_components=4, drop_first=False, random_state=0)
-        for u, v in zip(ours.T, theirs.T, strict=True):
-            assert parallel(u, v) > 0.999
 
 
 @pytest.mark.parametrize("n", [40, 200])
@@ -178,5 +135,5 @@ def test_a_bar_is_shown_to_a_person_who_waits(monkeypatch, seconds, terminal):
     clock = itertools.count(0, seconds)
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setattr(pool_module.time, "monotonic", lambda: next(clock))
-    assert list(pool_module._with_bar([1, 2, 3], 3)) == [1, 2, 3]
+    assert list(pool_module._show_bar([1, 2, 3], 3)) == [1, 2, 3]
     assert ("Clusterings" in screen.getvalue()) == (seconds > 2 and terminal)

@@ -1,1 +1,1 @@
-"""What the COBRAS paper compares with."""
+"""What the COBRAS paper compares with or cites: COBS, NPU, Explore-Consolidate, Min-Max, constrained clusterers."""

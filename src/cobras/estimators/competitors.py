@@ -18,8 +18,8 @@ class NPU(ActiveClusterer):
         What clusters under the constraints: anything with ``fit(X, must_link=, cannot_link=)``.
     n_clusters : int, optional
         The true number of clusters; needed where the clusterer is given by name.
-    n_trees, forest, infer_last, warm_start
-        See `cobras.baselines.npu.npu.npu`.
+    n_trees, infer_last, warm_start
+        See `cobras.baselines.npu.npu`.
     max_queries, random_state
         As in `COBRAS`, and so are the attributes.
 
@@ -40,7 +40,6 @@ class NPU(ActiveClusterer):
     _: KW_ONLY
     random_state: Any = None
     n_trees: int = 50
-    forest: str = "lean"
     infer_last: bool = False
     warm_start: bool = True
 
@@ -99,7 +98,7 @@ class COBS(ActiveClusterer):
     k_max : int
         The largest number of clusters in the pool.
     n_eps, max_min_points, max_neighbors, n_sigma, min_sigma, max_sigma, n_restarts, noise, deduplicate, max_rows
-        The grid of the pool; see `cobras.baselines.cobs.cobs.cobs`.
+        The grid of the pool; see `cobras.baselines.cobs.cobs`.
     update_factor, sample_size, update, count_entailed
         How queries are chosen; see there too.
     n_jobs : int, optional

@@ -30,8 +30,8 @@ class Registered:
 METHODS: dict[str, Registered] = {
     "cobras": Registered("cobras.methods.cobras:cobras", needs_rows=False, honours_marks=True),
     "cobra": Registered("cobras.methods.cobra:cobra", needs_rows=False, honours_marks=True),
-    "cobs": Registered("cobras.baselines.cobs.cobs:cobs"),
-    "npu": Registered("cobras.baselines.npu.npu:npu"),
+    "cobs": Registered("cobras.baselines.cobs:cobs"),
+    "npu": Registered("cobras.baselines.npu:npu"),
     "explore_consolidate": Registered("cobras.baselines.explore:explore_consolidate"),
     "min_max": Registered("cobras.baselines.explore:min_max"),
     # Beyond this number of rows its first question takes seconds.

@@ -1,4 +1,4 @@
-"""COSC: the functional, its descent, and what the clusterings promise."""
+"""COSC: its graph, and what holds for every clustering."""
 
 import os
 
@@ -7,19 +7,21 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cobras.baselines.clusterers.cosc import COSC, cluster
-from cobras.baselines.clusterers.ratiodca import CutProblem, balance, cut_off, inner, ratio_dca
-from cobras.baselines.clusterers.splits import Effort
+from cobras.baselines.clusterers.cosc import COSC, colour_groups, contraction, multiway_cut, neighbour_graph
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 
 SOAK = 10 if os.environ.get("COBRAS_SOAK") else 1
-FULL, FAST = Effort(), Effort(n_starts=2, n_runs=1, max_inner=1000, perturbation=False, jump=True)
 seeds = st.integers(0, 10_000)
+tables = st.integers(1, 30).flatmap(
+    lambda n: arrays(np.float64, (n, 2), elements=st.integers(-3, 3).map(float))  # many equal rows
+)
 
 
 @parametrize_with_checks([COSC(random_state=0), COSC(3, preset="fast", vertex_weights="one")])
@@ -27,167 +29,99 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-def random_graph(rng, low=3, high=12):
-    n = int(rng.integers(low, high + 1))
-    A = np.triu(rng.random((n, n)) * (rng.random((n, n)) < rng.uniform(0.3, 0.9)), 1)
-    path = np.arange(n - 1)
-    A[path, path + 1] += 0.01 * (A[path, path + 1] == 0)
+@given(tables, st.integers(1, 12), st.sampled_from(["symmetric", "mutual"]))
+def test_the_graph_is_symmetric_positive_and_in_one_piece(X, k, kind):
+    W = neighbour_graph(X, k, kind=kind)
+    dense = W.toarray()
+    np.testing.assert_array_equal(dense, dense.T)
+    assert (W.data > 0).all()
+    assert (W.data <= 1).all()
+    assert (dense.diagonal() == 0).all()
+    assert connected_components(W)[0] == 1
+
+
+@pytest.mark.parametrize(("kind", "join"), [("symmetric", np.maximum), ("mutual", np.minimum)])
+def test_weights_against_the_definition(kind, join):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    order = np.argsort(squared, axis=1)
+    one_way = np.zeros((40, 40))
+    for i in range(40):
+        near = order[i, 1:6]
+        one_way[i, near] = np.exp(-3.0 * squared[i, near] / squared[i, near[-1]])
+    W = neighbour_graph(X, 5, scale=3.0, kind=kind).toarray()
+    expected = join(one_way, one_way.T)
+    bridges = (expected == 0) & (W > 0)
+    np.testing.assert_allclose(np.where(bridges, 0, W), expected, rtol=1e-12)
+    n_pieces = connected_components(sp.csr_array(expected))[0]
+    assert bridges.sum() == 2 * (n_pieces - 1)
+
+
+def test_pieces_are_joined_by_the_shortest_edge():
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [30.0], [31.0]])
+    W = neighbour_graph(X, 1).toarray()
+    assert W[2, 3] > 0
+    assert W[5, 6] > 0
+    assert W[2, 6] == W[0, 3] == 0
+
+
+def test_equal_rows_have_weight_one_and_are_not_an_island():
+    X = np.concatenate([np.zeros((20, 3)), np.random.default_rng(0).normal(size=(30, 3))]).astype(np.float32)
+    W = neighbour_graph(X, 5)
+    assert set(W[:20][:, :20].data) == {1.0}
+    assert connected_components(W)[0] == 1
+    assert connected_components(neighbour_graph(np.ones((15, 2)), 3))[0] == 1
+
+
+@given(st.integers(2, 12), st.data())
+def test_contraction_keeps_every_cut_between_groups(n, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    A = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.5), 1)
     W = sp.csr_array(A + A.T)
-    return W, W.sum(axis=0) if rng.random() < 0.5 else np.ones(n)
-
-
-def random_problem(seed, high=12):
-    """A graph with cannot-links that some partition meets."""
-    rng = np.random.default_rng(seed)
-    W, volume = random_graph(rng, high=high)
-    truth = rng.permutation(len(volume)) % 2
-    pairs = rng.integers(0, len(volume), (int(rng.integers(0, 6)), 2))
-    apart = np.unique(np.sort(pairs[truth[pairs[:, 0]] != truth[pairs[:, 1]]], axis=1), axis=0)
-    return W, volume, apart, rng
-
-
-def brute_force(W, volume, apart, gamma):
-    """F of all sets that hold vertex 0 not, by its definition; shape (2 ** (n - 1) - 1,)."""
-    n = len(volume)
-    sides = (np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n)) & 1
-    cut = np.einsum("si,ij,sj->s", sides, W.toarray(), 1 - sides)
-    violations = (sides[:, apart[:, 0]] == sides[:, apart[:, 1]]).sum(axis=1)
-    return (cut + gamma * violations) * (1 / (sides @ volume) + 1 / ((1 - sides) @ volume)), sides.astype(
-        bool
+    group = np.unique(rng.integers(0, n, n), return_inverse=True)[1]
+    small, m = contraction(W, group), group.max() + 1
+    expected = np.array(
+        [[W.toarray()[group == a][:, group == b].sum() * (a != b) for b in range(m)] for a in range(m)]
     )
+    np.testing.assert_allclose(small.toarray(), expected, atol=1e-12)
+    volume = rng.random(n) + 0.1
+    side = np.arange(m) % 2
+    value = multiway_cut(small, np.bincount(group, volume), side)
+    assert value == pytest.approx(multiway_cut(W, volume, side[group]))
 
 
-def all_of(problem):
-    return problem.tail, problem.head, problem.weight, problem.volume, problem.left, problem.right
-
-
-@given(seeds, st.floats(0, 5))
-def test_the_functional_of_an_indicator_is_the_cost_of_its_set(seed, gamma):
-    W, volume, apart, rng = random_problem(seed, high=8)
-    problem = CutProblem.of(W, volume, apart)
-    for expected, side in zip(*brute_force(W, volume, apart, gamma), strict=True):
-        assert problem.cut(side).cost(gamma) == pytest.approx(expected)
-        f = rng.normal() + rng.uniform(0.1, 3) * side
-        assert problem.value(f, gamma) == pytest.approx(expected)
-
-
-@given(seeds, st.floats(0, 5))
-def test_no_threshold_is_missed_and_the_best_is_not_worse_than_the_vector(seed, gamma):
-    W, volume, apart, rng = random_problem(seed)
-    problem = CutProblem.of(W, volume, apart)
-    f = rng.normal(size=len(volume)).round(int(rng.integers(0, 3)))  # ties
-    if f.min() == f.max():
-        return
-    best = problem.threshold(f, gamma)
-    costs = [problem.cut(f > t).cost(gamma) for t in np.unique(f)[:-1]]
-    assert best.cost(gamma) == pytest.approx(min(costs))
-    assert best.cost(gamma) <= problem.value(f, gamma) * (1 + 1e-9)
-
-
-@given(seeds)
-def test_the_balancing_term_is_the_sum_over_pairs(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 10))
-    b, f = rng.random(n) + 0.01, rng.integers(0, 5, n).astype(float)
-    np.testing.assert_allclose(balance(f, b), (np.sign(f[:, None] - f) @ b) * b / b.sum(), atol=1e-12)
-
-
-@given(seeds, st.floats(0, 20))
-def test_cutting_off_minimises_its_objective(seed, reach):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 10))
-    z, mass, u = rng.normal(size=n) * 5, rng.random(n) + 0.1, np.empty(n)
-    z -= z.mean()
-
-    def objective(v):
-        return 0.5 * (mass * v * v).sum() - z @ v + reach * (v.max() - v.min())
-
-    assert cut_off(z, mass, reach, u) == pytest.approx((mass * u * u).sum())
-    for scale in (1e-4, 1e-2, 1.0):
-        for _ in range(20):
-            assert objective(u) <= objective(u + scale * rng.normal(size=n)) + 1e-9
-
-
-@given(seeds, st.floats(0, 5))
-def test_primal_is_above_dual_and_they_meet(seed, gamma):
-    W, volume, apart, rng = random_problem(seed)
-    problem = CutProblem.of(W, volume, apart)
-    f = rng.normal(size=len(volume))
-    h = problem.value(f, gamma) * balance(f, volume)
-    slope = gamma * np.sign(f[problem.left] - f[problem.right])
-    np.add.at(h, problem.left, slope)
-    np.subtract.at(h, problem.right, slope)
-    dual, gaps = np.zeros(len(problem.tail)), []
-    for n_iterations in (1, 5, 20, 2000):
-        u, above, below = inner(
-            h,
-            gamma * len(apart),
-            problem.start,
-            problem.head,
-            problem.weight,
-            problem.mass,
-            dual,
-            n_iterations,
-            0.0,
-        )
-        u = u / max(-below, 1e-300)
-        variation = (problem.weight * abs(u[problem.tail] - u[problem.head])).sum()
-        primal = variation + gamma * len(apart) * (u.max() - u.min()) - h @ u
-        assert primal == pytest.approx(above, abs=1e-8)
-        assert above >= below - 1e-10
-        assert (abs(dual) <= 1).all()
-        gaps.append(above - below)
-    assert gaps[-1] <= 1e-3 * max(1.0, -below)
-
-
-@given(seeds, st.floats(0, 5))
-def test_ratio_dca_decreases_strictly(seed, gamma):
-    W, volume, apart, rng = random_problem(seed)
-    problem = CutProblem.of(W, volume, apart)
-    f = rng.normal(size=len(volume))
-    reached, values = ratio_dca(f, gamma, 1000, problem.start, problem.mass, *all_of(problem))
-    assert values[0] == pytest.approx(problem.value(f, gamma))
-    assert (np.diff(values) < 0).all()
-    assert values[-1] == pytest.approx(problem.value(reached, gamma))
-    assert problem.descend(f, gamma, 1000).cost(gamma) <= values[-1] * (1 + 1e-9)
-    assert problem.descend(np.ones(len(f)), gamma, 1000).value >= 0  # a constant start is changed
-
-
-@pytest.mark.parametrize(("effort", "share"), [(FULL, 0.95), (FAST, 0.8)], ids=["full", "fast"])
-def test_the_optimum_of_small_graphs_is_reached(effort, share):
-    n_cases = n_reached = 0
-    for seed in range(100 * SOAK):
-        W, volume, apart, _ = random_problem(seed)
-        costs, sides = brute_force(W, volume, apart, 0.0)
-        feasible = (sides[:, apart[:, 0]] != sides[:, apart[:, 1]]).all(axis=1)
-        best = costs[feasible].min()
-        n = len(volume)
-        labels = cluster(W, volume, np.arange(n), apart, 2, effort, np.random.default_rng(seed))
-        found = CutProblem.of(W, volume, apart).cut(labels == 1)
-        assert found.n_violations == 0
-        assert found.value >= best * (1 - 1e-9)
-        n_cases += 1
-        n_reached += found.value <= best * (1 + 1e-9)
-    print(f"optimum reached in {n_reached} of {n_cases} cases")
-    assert n_reached >= share * n_cases
-
-
-@given(seeds, st.sampled_from([2.0**-20, 0.125, 8.0, 2.0**20]), st.sampled_from([2, 3]))
-@settings(max_examples=20 * SOAK)
-def test_the_scale_of_the_weights_does_not_matter(seed, factor, k):
-    W, volume, apart, _ = random_problem(seed)
-    n = len(volume)
-    if k >= n:
-        return
-    labels = [
-        cluster(W * c, volume, np.arange(n), apart, k, FAST, np.random.default_rng(0)) for c in (1.0, factor)
+@given(
+    st.integers(2, 10), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12), st.booleans()
+)
+def test_two_colours(n, pairs, feasible):
+    truth = np.arange(n) % 2
+    pairs = [(i % n, j % n) for i, j in pairs if i % n != j % n]
+    if feasible:
+        pairs = [(i, j) for i, j in pairs if truth[i] != truth[j]]
+    apart = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    group = colour_groups(n, apart)
+    assert (group[apart[:, 0]] != group[apart[:, 1]]).all()
+    assert set(group) == set(range(group.max() + 1))
+    pieces = connected_components(sp.coo_array((np.ones(len(apart)), apart.T), shape=(n, n)), directed=False)[
+        1
     ]
-    np.testing.assert_array_equal(*labels)
+    for i in range(n):
+        for j in range(n):
+            if group[i] == group[j]:
+                assert pieces[i] == pieces[j]
+            elif feasible and pieces[i] == pieces[j]:
+                assert truth[i] != truth[j]
+
+
+def test_an_odd_cycle_is_left_alone():
+    group = colour_groups(6, np.array([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5)]))
+    assert len(set(group[:3])) == 3
+    assert group[3] == group[5] != group[4]
 
 
 @given(seeds, st.integers(1, 5), st.sampled_from(["symmetric", "mutual"]), st.booleans())
 @settings(max_examples=40 * SOAK)
-def test_what_every_clustering_promises(seed, k, graph, warm):
+def test_what_holds_for_every_clustering(seed, k, graph, warm):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(6, 40))
     X = rng.normal(size=(n, 2)).round(int(rng.integers(0, 3)))  # equal rows
@@ -248,18 +182,6 @@ def test_the_graph_is_built_once_for_the_same_rows():
     assert model.set_params(n_neighbors=5).fit(X).affinity_matrix_.nnz < first.nnz
 
 
-def test_pieces_isolated_vertices_and_parts_of_a_given_graph():
-    blocks = [np.ones((3, 3)) - np.eye(3), np.ones((4, 4)) - np.eye(4), np.zeros((1, 1))]
-    W = sp.csr_array(sp.block_diag(blocks))
-    volume = np.maximum(W.sum(axis=0), 1e-6)
-    rng = np.random.default_rng(0)
-    for k in range(1, 9):
-        labels = cluster(W, volume, np.arange(8), np.empty((0, 2), dtype=int), k, FULL, rng)
-        assert len(set(labels)) == k
-        if k == 3:
-            assert len(set(labels[:3])) == len(set(labels[3:7])) == 1
-
-
 def test_degenerate_data():
     X = np.zeros((12, 2))
     X[:, 1] = 5.0  # constant columns, equal rows
@@ -285,7 +207,7 @@ def test_an_odd_cycle_is_met_as_well_as_possible():
 @pytest.mark.parametrize(
     ("options", "given_", "message"),
     [
-        ({"n_clusters": 9}, {}, "n_clusters must be at most the number of rows, n_samples=8, not 9"),
+        ({"n_clusters": 9}, {}, r"n_clusters=9 asks for more clusters than there are rows \(n_samples=8\)"),
         (
             {"n_clusters": 8},
             {"must_link": [(0, 1)]},
@@ -294,6 +216,7 @@ def test_an_odd_cycle_is_met_as_well_as_possible():
         ({"n_clusters": 0}, {}, "n_clusters must be a whole number from 1 on, not 0"),
         ({"scale": -1.0}, {}, "scale must be a number above 0, not -1.0"),
         ({"preset": "slow"}, {}, "preset must be one of full, fast, not 'slow'"),
+        ({"graph": "full"}, {}, "graph must be one of symmetric, mutual, not 'full'"),
         ({}, {"cannot_link": [(0, 8)]}, "cannot_link names row 8, but rows go from 0 to 7"),
         ({}, {"init_labels": [0, 1]}, "one label for each of the 8 rows"),
     ],

@@ -13,10 +13,8 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cobras import CobrasError, InconsistentAnswersError, InvalidDataError
-from cobras.baselines.clusterers.closure import close
-from cobras.baselines.clusterers.mpck_kernels import Links
 from cobras.baselines.clusterers.mpckmeans import MPCKMeans, PCKMeans
-from cobras.baselines.clusterers.seeding import start
+from tests.baselines.clusterers.brute_force import implied_pairs
 
 ALL_METRICS = [
     {},
@@ -65,15 +63,15 @@ def objective(est, X, must_link, cannot_link, w=(1.0, 1.0)):
         delta = [np.ptp(X, axis=0) @ a @ np.ptp(X, axis=0) for a in A]
     else:
         delta = [max(squares(X, i, j, a) for i in range(len(X)) for j in range(len(X))) for a in A]
-    closed = close(len(X), must_link, cannot_link)
+    together, apart = implied_pairs(len(X), must_link, cannot_link)
     J = 0.0
     for x, h in zip(X, labels, strict=True):
         v = x - est.cluster_centers_[h]
         J += v @ A[h] @ v - np.linalg.slogdet(A[h])[1]
-    for i, j in closed.must_link:
+    for i, j in together:
         if labels[i] != labels[j]:
             J += w[0] * (squares(X, i, j, A[labels[i]]) + squares(X, i, j, A[labels[j]])) / 2
-    for i, j in closed.cannot_link:
+    for i, j in apart:
         if labels[i] == labels[j]:
             J += w[1] * (delta[labels[i]] - squares(X, i, j, A[labels[i]]))
     return J
@@ -128,9 +126,9 @@ def test_the_objective_is_that_of_the_paper(options, problem, w):
     X, _, k, must_link, cannot_link = problem
     est = MPCKMeans(k, w_must_link=w[0], w_cannot_link=w[1], max_iter=1, random_state=0, **options)
     est.fit(X, must_link=must_link, cannot_link=cannot_link)
-    closed, labels = close(len(X), must_link, cannot_link), est.labels_
-    n_parted = sum(labels[i] != labels[j] for i, j in closed.must_link)
-    n_joined = sum(labels[i] == labels[j] for i, j in closed.cannot_link)
+    (together, apart), labels = implied_pairs(len(X), must_link, cannot_link), est.labels_
+    n_parted = sum(labels[i] != labels[j] for i, j in together)
+    n_joined = sum(labels[i] == labels[j] for i, j in apart)
     assert est.n_violations_ == n_parted + n_joined
     if est.metric == "full" and n_joined:
         return  # the farthest pair of the metric before is in force until the next assignment
@@ -263,27 +261,6 @@ def test_regrouping_lowers_the_objective_on_wine():
         aris.append(adjusted_rand_score(y, with_it.labels_))
     assert np.mean(gains) > 50
     assert np.mean(aris) > 0.9
-
-
-def test_first_centers_are_neighbourhoods_then_rows_cannot_linked_to_all_of_them():
-    X = np.array([[0.0], [1.0], [10.0], [11.0], [12.0], [50.0], [900.0], [902.0]])
-    closed = close(8, [(0, 1), (2, 3), (3, 4)], [(0, 2), (5, 0), (5, 2), (6, 0)])
-    centers, labels = start(X, 3, Links.of(closed), np.random.default_rng(0))
-    assert centers.tolist() == [
-        [11.0],
-        [0.5],
-        [50.0],
-    ]  # the largest neighbourhood first; row 6 lacks a cannot-link
-    assert labels.tolist() == [1, 1, 0, 0, 0, 2, -1, -1]
-
-
-def test_neighbourhoods_are_picked_by_size_and_distance():
-    X = np.array([[0.0], [0.0], [0.0], [2.0], [2.0], [2.0], [2.0], [2.0], [4.0], [4.0], [-3.0], [-3.0]])
-    must_link = [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6), (6, 7), (8, 9), (10, 11)]
-    links = Links.of(close(12, must_link))
-    picked = start(X, 3, links, np.random.default_rng(0))[0].ravel().tolist()
-    # From 2 (5 rows): 0 weighs 2 √15 = 7.7, 4 weighs 2 √10 = 6.3, -3 weighs 5 √10 = 15.8; then 0 has 3 √6 = 7.3.
-    assert picked == [2.0, -3.0, 0.0]
 
 
 @pytest.mark.parametrize("options", ALL_METRICS, ids=str)

@@ -1,7 +1,124 @@
-"""Passive constrained clusterers: they take must-links and cannot-links as they come."""
+"""Clusterers under must-links and cannot-links; here, how NPU and its kind run one again after each round."""
 
-from cobras.baselines.clusterers.copkmeans import COPKMeans
-from cobras.baselines.clusterers.cosc import COSC
-from cobras.baselines.clusterers.mpckmeans import MPCKMeans, PCKMeans
+from __future__ import annotations
 
-__all__ = ["COSC", "COPKMeans", "MPCKMeans", "PCKMeans"]
+import inspect
+from typing import Any, Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+
+from cobras.core.constraints import Constraints
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.partition import Partition
+from cobras.core.types import IndexArray
+from cobras.spaces.base import VectorSpace, digest
+
+ClustererName: TypeAlias = Literal["mpckmeans", "cosc"]
+
+
+class ConstrainedClusterer(Protocol):
+    """Anything that clusters under must-links and cannot-links; with `init_labels` in `fit` it can start warm."""
+
+    labels_: Any
+
+    def fit(self, X: Any, *, must_link: Any, cannot_link: Any) -> Any:
+        """Cluster X, given pairs of row numbers, and keep the result in `labels_`."""
+
+
+Clusterer: TypeAlias = ConstrainedClusterer | ClustererName
+
+
+class Clustering:
+    """A constrained clusterer at work, whose results are kept in the memo of the space.
+
+    Attributes
+    ----------
+    partition : Partition
+        The clustering after the last `update`.
+    state : bytes
+        A fingerprint of all that led to it: the seed and key of whatever is derived from it.
+    """
+
+    partition: Partition
+
+    def __init__(
+        self, space: VectorSpace, clusterer: Clusterer, n_clusters: int | None, seed: int, *, warm: bool
+    ) -> None:
+        self.space, self.seed, self.warm = space, seed, warm
+        self.model = find_clusterer(clusterer, n_clusters)
+        name: object = (clusterer, n_clusters)
+        if not isinstance(clusterer, str):
+            name = id(clusterer)
+            # The memo keeps the object alive, so that no other one gets its id.
+            space.memo["clusterer", name] = clusterer
+        self.key = ("clustering", name, seed, warm)
+        self._given: bytes | None = None
+        self.state = b""
+
+    def update(self, constraints: Constraints) -> Partition:
+        """Cluster under these constraints, from the clustering before if the clusterer takes `init_labels`."""
+        given = digest(*constraints.pairs())
+        if given != self._given:
+            # A warm result depends on all clusterings before it, a cold one on its constraints alone.
+            self.state = digest(self.state, given) if self.warm else given
+            key = (*self.key, self.state)
+            if key not in self.space.memo:
+                self.space.memo[key] = self.space.partition(self._labels(constraints))
+            self.partition = self.space.memo[key]
+            self._given = given
+        return self.partition
+
+    def _labels(self, constraints: Constraints) -> IndexArray:
+        from sklearn.base import clone
+
+        if self.space.n == 1:
+            return np.zeros(1, dtype=np.int64)
+        model = clone(self.model, safe=False)
+        settings = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+        if settings.get("random_state", 0) is None:
+            model.set_params(random_state=int(state_random(self.seed, self.state).integers(2**31)))
+        linked = {i for pair, _ in constraints for i in pair}
+        # The must-links leave no more clusters than there are components.
+        most = self.space.n - len(linked) + len({constraints.component(i) for i in linked})
+        if isinstance(k := settings.get("n_clusters"), (int, np.integer)) and k > most:
+            model.set_params(n_clusters=most)
+        must_link, cannot_link = constraints.pairs()
+        links: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link}
+        warm = self.warm and self._given is not None and self.partition.n_clusters <= most
+        if warm and "init_labels" in inspect.signature(model.fit).parameters:
+            links["init_labels"] = self.partition.labels
+        return np.asarray(model.fit(self.space.X, **links).labels_)
+
+
+def find_clusterer(clusterer: Clusterer, n_clusters: int | None) -> ConstrainedClusterer:
+    """A clusterer by its name, with so many clusters; or as it is."""
+    if not isinstance(clusterer, str):
+        return clusterer
+    if clusterer not in get_args(ClustererName):
+        raise InvalidDataError(
+            f"There is no clusterer {clusterer!r}. Use 'mpckmeans', 'cosc', or an object with "
+            "fit(X, must_link=, cannot_link=)."
+        )
+    k = find_n_clusters(f"The clusterer {clusterer!r}", clusterer, n_clusters)
+    if clusterer == "cosc":
+        from cobras.baselines.clusterers.cosc import COSC
+
+        return COSC(k, preset="fast")
+    from cobras.baselines.clusterers.mpckmeans import MPCKMeans
+
+    return MPCKMeans(k)
+
+
+def find_n_clusters(method: str, clusterer: Clusterer, n_clusters: int | None) -> int:
+    """The number of clusters, as given or as the clusterer has it; an error that names the method if neither is."""
+    k = n_clusters or getattr(clusterer, "n_clusters", None)
+    if k is None:
+        raise InvalidDataError(
+            f"{method} needs the number of clusters. Give n_clusters, or a clusterer that has it."
+        )
+    return int(k)
+
+
+def state_random(seed: int, state: bytes) -> np.random.Generator:
+    """Random numbers that belong to a state of the search alone, whatever was drawn before."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(state)))

@@ -11,24 +11,21 @@ Departures from the paper, all of which make it fail less often or fit better:
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.baselines.clusterers.closure import close
-from cobras.baselines.clusterers.mpck_kernels import Array, Links
-from cobras.baselines.clusterers.mpckmeans import as_rows, check_count
-from cobras.baselines.clusterers.seeding import draw, start
-from cobras.core.checks import as_seed
+from cobras.baselines.clusterers.links import Array, Links, PairwiseClusterer, draw_centers, first_centers
 from cobras.core.exceptions import InfeasibleConstraintsError
 from cobras.core.types import FloatArray, LabelArray
 from cobras.spaces.kernels.compile import kernel
 
 
-class COPKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class COPKMeans(PairwiseClusterer):
     """K-means whose clusters satisfy all must-links and cannot-links.
 
     Parameters
@@ -64,41 +61,24 @@ class COPKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     cobras.core.exceptions.InfeasibleConstraintsError: No assignment to 2 clusters that satisfies ...
     """
 
-    def __init__(
-        self, n_clusters: int = 3, *, n_init: int = 10, max_iter: int = 100, random_state: Any = None
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: int = 3
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 100
+    random_state: Any = None
 
-    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
-        """Cluster X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Numbers, without missing values.
-        y : None
-            Not used.
-        must_link, cannot_link : array-like of shape (m, 2), optional
-            Pairs of row numbers. Contradicting ones raise `InconsistentAnswersError`, which names the chain.
-        """
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        X, k = as_rows(self, X, self.n_clusters), self.n_clusters
-        links = Links.of(close(len(X), must_link, cannot_link))
-        rng = np.random.default_rng(as_seed(self.random_state))
+    def _fit(self, X: FloatArray, links: Links, rng: np.random.Generator, init_labels: Any) -> None:
+        X, k = np.require(X, np.float64, ["C", "W"]), self.n_clusters
         sizes = np.diff(links.first)
         sums = np.add.reduceat(X[links.members], links.first[:-1])
         middles = sums / sizes[:, np.newaxis]
         for attempt in range(self.n_init):
             if attempt == 0:
-                centers, order = start(X, k, links, rng)[0], np.arange(len(sizes))
+                centers, order = first_centers(X, k, links, rng)[0], np.arange(len(sizes))
             else:
                 centers, order = np.empty((k, X.shape[1])), rng.permutation(len(sizes))
-                draw(X, centers, 0, rng.random((k, 2 + int(np.log(k)))))
-            labels = place(cdist(middles, centers, "sqeuclidean"), links, order)
+                draw_centers(X, centers, 0, rng)
+            labels = feasible_labels(cdist(middles, centers, "sqeuclidean"), links, order)
             if len(labels):
                 break
         else:
@@ -108,23 +88,22 @@ class COPKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         self.n_iter_, moved = 0, True
         while moved and self.n_iter_ < self.max_iter:
-            centers = _means(sums, sizes, labels, centers)
+            centers = _cluster_means(sums, sizes, labels, centers)
             moved = improve(cdist(middles, centers, "sqeuclidean"), links, labels)
             self.n_iter_ += 1
         self.labels_ = labels[links.component]
-        self.cluster_centers_ = _means(sums, sizes, labels, centers)
+        self.cluster_centers_ = _cluster_means(sums, sizes, labels, centers)
         self.inertia_ = float(np.square(X - self.cluster_centers_[self.labels_]).sum())
-        return self
 
     def predict(self, X: Any) -> LabelArray:
-        """The nearest center; constraints play no part."""
+        """The nearest center of each row; constraints play no part."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
         nearest: LabelArray = cdist(X, self.cluster_centers_).argmin(axis=1).astype(np.int32)
         return nearest
 
 
-def _means(sums: FloatArray, sizes: Array, labels: LabelArray, centers: FloatArray) -> FloatArray:
+def _cluster_means(sums: FloatArray, sizes: Array, labels: LabelArray, centers: FloatArray) -> FloatArray:
     """The mean of each cluster's rows; an empty one keeps its center."""
     total, count = np.zeros_like(centers), np.bincount(labels, sizes, minlength=len(centers))[:, np.newaxis]
     np.add.at(total, labels, sums)
@@ -132,7 +111,7 @@ def _means(sums: FloatArray, sizes: Array, labels: LabelArray, centers: FloatArr
 
 
 @kernel()
-def place(cost: Array, links: Any, order: Array) -> Array:
+def feasible_labels(cost: Array, links: Any, order: Array) -> Array:
     """A label for each component, the cheapest open to it; an empty array if one has none. O(c²) with c links."""
     n_components, k = cost.shape
     labels = np.full(n_components, -1, np.int32)

@@ -13,31 +13,119 @@ Departures from the paper, where its description or its code (WekaUT) leaves a c
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from numbers import Real
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.baselines.clusterers.closure import close
-from cobras.baselines.clusterers.mpck_descent import Descent
-from cobras.baselines.clusterers.mpck_kernels import Links
-from cobras.baselines.clusterers.mpck_metrics import DiagonalMetric, FullMetric, Metric
-from cobras.baselines.clusterers.seeding import start, warm_start
-from cobras.core.checks import as_matrix, as_seed
+from cobras.baselines.clusterers.descent import Descent
+from cobras.baselines.clusterers.links import Links, WarmClusterer, centers_of_labels, first_centers
+from cobras.baselines.clusterers.metrics import DiagonalMetric, FullMetric, Metric
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, LabelArray
 
-CHOICES = {
-    "metric": ("diagonal", "full"),
-    "init": ("neighbourhoods", "perturb"),
-    "order": ("index", "random"),
-}
+Init: TypeAlias = Literal["neighbourhoods", "perturb"]
+Order: TypeAlias = Literal["index", "random"]
 
 
-class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class PCKMeans(WarmClusterer):
+    """PCKMeans (Basu, Banerjee & Mooney, 2004): no metric is learnt, and each violated constraint costs its weight.
+
+    `MPCKMeans(learn_metric=False)` differs from it: there the costs depend on distances.
+
+    Parameters
+    ----------
+    n_clusters, w_must_link, w_cannot_link, init, order, regroup, max_iter, tol, random_state
+        As in `MPCKMeans`, and so are the attributes. Weights compare with squared distances: 1 suits columns
+        scaled to [0, 1].
+
+    Examples
+    --------
+    >>> est = PCKMeans(2, w_must_link=20, random_state=0).fit([[0], [1], [5], [6]], must_link=[(1, 2)])
+    >>> bool(est.labels_[1] == est.labels_[2])
+    True
+    """
+
+    n_clusters: int = 3
+    _: KW_ONLY
+    w_must_link: float = 1.0
+    w_cannot_link: float = 1.0
+    init: Init = "neighbourhoods"
+    order: Order = "index"
+    regroup: bool = True
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: Any = None
+
+    # Parameters of MPCKMeans, and whether penalties are multiplied by distances.
+    metric, per_cluster, learn_metric, _scaled = "diagonal", False, False, False
+
+    def _fit(self, X: FloatArray, links: Links, rng: np.random.Generator, init_labels: Any) -> None:
+        for name in ("w_must_link", "w_cannot_link", "tol"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+                raise InvalidDataError(f"{name} must be a finite number from 0 on, not {value!r}.")
+        # Double precision, and writable: numba would compile anew for read-only arrays.
+        X = np.require(X, np.float64, ["C", "W"])
+        warm = init_labels is not None
+        start = (
+            centers_of_labels(X, self.n_clusters, init_labels, rng)
+            if warm
+            else first_centers(X, self.n_clusters, links, rng, self.init)
+        )
+        n_metrics = self.n_clusters if self.per_cluster else 1
+        metric: Metric = (
+            FullMetric(X, n_metrics, len(links.apart) > 0)
+            if self.metric == "full"
+            else DiagonalMetric(X, n_metrics)
+        )
+        weights = float(self.w_must_link), float(self.w_cannot_link)
+        run = Descent(X, links, metric, start, weights, self._scaled)
+        if warm:
+            run.update(self.learn_metric)
+            run.measure()
+        self.n_iter_ = 0
+        while True:
+            self.n_iter_ += 1
+            before = run.path[-1] if run.path else np.inf
+            order = rng.permutation(links.rows) if self.order == "random" else links.rows
+            moved = run.assign(order, self.regroup)
+            run.update(self.learn_metric)
+            settled = not moved or abs(before - run.path[-1]) <= self.tol * abs(run.path[-1])
+            if (not run.move_empty_clusters() and settled) or self.n_iter_ == self.max_iter:
+                break
+            run.measure()
+        self.labels_ = run.labels
+        self.cluster_centers_ = run.centers
+        self._metric = metric
+        self.metric_ = metric.value if self.per_cluster else metric.value[0]
+        self.objective_path_ = np.array(run.path)
+        self.objective_ = run.path[-1]
+        self.n_violations_ = len(run.must) + len(run.cannot)
+
+    def predict(self, X: Any) -> LabelArray:
+        """The nearest center in the learnt metric; with one metric per cluster, −log det A counts as in `fit`."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        rows, centers = self._metric.transform_rows(X), self._metric.transform_centers(self.cluster_centers_)
+        D = np.concatenate(
+            [
+                cdist(rows[h % len(rows)], center[np.newaxis], "sqeuclidean")
+                - self._metric.log_det[h % len(rows)]
+                for h, center in enumerate(centers)
+            ],
+            axis=1,
+        )
+        labels: LabelArray = D.argmin(axis=1).astype(np.int32)
+        return labels
+
+
+@dataclass(eq=False, repr=False)
+class MPCKMeans(PCKMeans):
     """K-means that is guided by must-links and cannot-links and learns which columns matter.
 
     A violated must-link costs the more the farther its rows are from each other, a violated cannot-link the more
@@ -97,188 +185,9 @@ class MPCKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     [1]
     """
 
-    _scaled = True  # penalties are multiplied by distances
+    _: KW_ONLY
+    metric: Literal["diagonal", "full"] = "diagonal"
+    per_cluster: bool = False
+    learn_metric: bool = True
 
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        *,
-        metric: str = "diagonal",
-        per_cluster: bool = False,
-        w_must_link: float = 1.0,
-        w_cannot_link: float = 1.0,
-        init: str = "neighbourhoods",
-        order: str = "index",
-        regroup: bool = True,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        learn_metric: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.per_cluster = per_cluster
-        self.w_must_link = w_must_link
-        self.w_cannot_link = w_cannot_link
-        self.init = init
-        self.order = order
-        self.regroup = regroup
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learn_metric = learn_metric
-        self.random_state = random_state
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        must_link: Any = None,
-        cannot_link: Any = None,
-        init_labels: Any = None,
-    ) -> Self:
-        """Cluster X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Numbers, without missing values.
-        y : None
-            Not used.
-        must_link, cannot_link : array-like of shape (m, 2), optional
-            Pairs of row numbers. Contradicting ones raise `InconsistentAnswersError`, which names the chain.
-        init_labels : array-like of shape (n,), optional
-            Start from this clustering, with the metric that fits it, instead of from new centers.
-        """
-        self._check()
-        X = as_rows(self, X, self.n_clusters)
-        closed = close(len(X), must_link, cannot_link)
-        links = Links.of(closed)
-        rng = np.random.default_rng(as_seed(self.random_state))
-        warm = init_labels is not None
-        centers, labels = (
-            warm_start(X, self.n_clusters, init_labels, rng)
-            if warm
-            else start(X, self.n_clusters, links, rng, self.init)
-        )
-        n_metrics = self.n_clusters if self.per_cluster else 1
-        metric: Metric = (
-            FullMetric(X, n_metrics, len(closed.apart) > 0)
-            if self.metric == "full"
-            else DiagonalMetric(X, n_metrics)
-        )
-        weights = float(self.w_must_link), float(self.w_cannot_link)
-        run = Descent(X, links, metric, centers, labels, weights, self._scaled)
-        if warm:
-            run.update(self.learn_metric)
-            run.measure()
-        self.n_iter_ = 0
-        while True:
-            self.n_iter_ += 1
-            before = run.path[-1] if run.path else np.inf
-            order = rng.permutation(links.rows) if self.order == "random" else links.rows
-            moved = run.assign(order, self.regroup)
-            run.update(self.learn_metric)
-            if not run.revive() and (not moved or abs(before - run.path[-1]) <= self.tol * abs(run.path[-1])):
-                break
-            if self.n_iter_ == self.max_iter:
-                break
-            run.measure()
-        self.labels_ = run.labels
-        self.cluster_centers_ = run.centers
-        self._metric = metric
-        self.metric_ = metric.value if self.per_cluster else metric.value[0]
-        self.objective_path_ = np.array(run.path)
-        self.objective_ = run.path[-1]
-        self.n_violations_ = len(run.must) + len(run.cannot)
-        return self
-
-    def predict(self, X: Any) -> LabelArray:
-        """The nearest center in the learnt metric; with one metric per cluster, −log det A counts as in `fit`."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        rows, centers = self._metric.rows(X), self._metric.move(self.cluster_centers_)
-        D = np.concatenate(
-            [
-                cdist(rows[h % len(rows)], center[np.newaxis], "sqeuclidean")
-                - self._metric.log_det[h % len(rows)]
-                for h, center in enumerate(centers)
-            ],
-            axis=1,
-        )
-        labels: LabelArray = D.argmin(axis=1).astype(np.int32)
-        return labels
-
-    def _check(self) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise InvalidDataError(
-                    f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}."
-                )
-        for name in ("w_must_link", "w_cannot_link", "tol"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-                raise InvalidDataError(f"{name} must be a finite number from 0 on, not {value!r}.")
-        check_count("max_iter", self.max_iter)
-
-
-class PCKMeans(MPCKMeans):
-    """PCKMeans (Basu, Banerjee & Mooney, 2004): no metric is learnt, and each violated constraint costs its weight.
-
-    `MPCKMeans(learn_metric=False)` differs from it: there the costs depend on distances.
-
-    Parameters
-    ----------
-    n_clusters, w_must_link, w_cannot_link, init, order, regroup, max_iter, tol, random_state
-        As in `MPCKMeans`, and so are the attributes. Weights compare with squared distances: 1 suits columns
-        scaled to [0, 1].
-
-    Examples
-    --------
-    >>> est = PCKMeans(2, w_must_link=20, random_state=0).fit([[0], [1], [5], [6]], must_link=[(1, 2)])
-    >>> bool(est.labels_[1] == est.labels_[2])
-    True
-    """
-
-    _scaled = False
-    metric, per_cluster, learn_metric = "diagonal", False, False
-
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        *,
-        w_must_link: float = 1.0,
-        w_cannot_link: float = 1.0,
-        init: str = "neighbourhoods",
-        order: str = "index",
-        regroup: bool = True,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.w_must_link = w_must_link
-        self.w_cannot_link = w_cannot_link
-        self.init = init
-        self.order = order
-        self.regroup = regroup
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-
-def check_count(name: str, value: Any) -> None:
-    """Refuse what is not a whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InvalidDataError(f"{name} must be a whole number from 1 on, not {value!r}.")
-
-
-def as_rows(estimator: BaseEstimator, X: Any, n_clusters: Any) -> FloatArray:
-    """Check X and the number of clusters; a writable matrix in double precision, copied only if need be."""
-    check_count("n_clusters", n_clusters)
-    X = as_matrix(validate_data(estimator, X, dtype=(np.float64, np.float32), order="C"))
-    if n_clusters > len(X):
-        raise InvalidDataError(
-            f"n_clusters={n_clusters} asks for more clusters than there are rows (n_samples={len(X)})."
-        )
-    return np.require(X, np.float64, ["C", "W"])  # numba would compile anew for read-only arrays
+    _scaled = True

@@ -22,9 +22,7 @@ negative objective lowers F:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,31 +32,37 @@ from cobras.spaces.kernels.compile import kernel
 
 Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
 
+# No library has RatioDCA. Its inner solver is compiled, because the same steps by NumPy and scipy.sparse take 11
+# times as long on wine (178 rows), 6.5 on ecoli (336) and 2.5 on spambase (4,601).
 FIRST_ITERATIONS = 100  # of the inner solver; doubled when they do not suffice
 PATIENCE = 20  # successive decreases after which they are doubled as well
 ACCURACY = 1e-6  # of the inner problem: relative duality gap
 NOTHING = 1e-7  # a step smaller than this, relative to the slope of the balancing term, is none
 ROUNDING = 1e-12  # a smaller decrease of F is none
-CHECK = 20  # inner iterations between two looks at the duality gap
+CHECK = 20  # inner iterations between two computations of the duality gap
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A set of vertices against the rest: its balanced cut without penalty, and the cannot-links inside a side."""
 
     side: BoolArray
     value: float
     n_violations: int
+    # 1 / vol(C) + 1 / vol(rest).
     balance: float
 
+    @property
+    def vector(self) -> FloatArray:
+        """The indicator of the set."""
+        return self.side.astype(np.float64)
+
     def cost(self, gamma: float) -> float:
-        """F with this gamma; `balance` is 1 / vol(C) + 1 / vol(rest)."""
+        """F with this gamma."""
         return self.value + gamma * self.n_violations * self.balance
 
 
-@dataclass(frozen=True)
-class CutProblem:
-    """A graph as a list of edges, each once, with vertex weights and cannot-links.
+class CutProblem(NamedTuple):
+    """A graph as a list of edges, each once, in the order of their tails, with vertex weights and cannot-links.
 
     Examples
     --------
@@ -72,8 +76,13 @@ class CutProblem:
     head: IndexArray
     weight: FloatArray
     volume: FloatArray
+    # The ends of the cannot-links.
     left: IndexArray
     right: IndexArray
+    # Where the edges of each vertex begin.
+    start: IndexArray
+    # The degree of every vertex; vertices without an edge weigh as much as the mean one.
+    mass: FloatArray
 
     @classmethod
     def of(cls, W: Any, volume: FloatArray, apart: IndexArray | None = None) -> CutProblem:
@@ -82,19 +91,11 @@ class CutProblem:
         pairs = np.empty((0, 2)) if apart is None else apart
         left, right = np.ascontiguousarray(pairs.T, dtype=np.uint32)
         tail, head = (index.astype(np.uint32) for index in upper.coords)
-        return cls(tail, head, upper.data.astype(np.float64), volume.astype(np.float64), left, right)
-
-    @cached_property
-    def mass(self) -> FloatArray:
-        """The degree of every vertex; vertices without an edge weigh as much as the mean one."""
-        n = len(self.volume)
-        degree = np.bincount(self.tail, self.weight, n) + np.bincount(self.head, self.weight, n)
-        return np.where(degree > 0, degree, max(float(degree.mean()), 1e-300))
-
-    @cached_property
-    def start(self) -> IndexArray:
-        """Where the edges of each vertex begin; they lie in the order of their tails."""
-        return np.searchsorted(self.tail, np.arange(len(self.volume) + 1))
+        n, weight = len(volume), upper.data.astype(np.float64)
+        degree = np.bincount(tail, weight, n) + np.bincount(head, weight, n)
+        mass = np.where(degree > 0, degree, max(float(degree.mean()), 1e-300))
+        start = np.searchsorted(tail, np.arange(n + 1))
+        return cls(tail, head, weight, volume.astype(np.float64), left, right, start, mass)
 
     def cut(self, side: BoolArray) -> Cut:
         """The value and violations of a set; it and the rest must not be empty."""
@@ -104,27 +105,19 @@ class CutProblem:
         violations = int(np.count_nonzero(side[self.left] == side[self.right]))
         return Cut(side, crossing * balance, violations, balance)
 
-    def value(self, f: FloatArray, gamma: float) -> float:
-        """F of a vector that is not constant."""
-        return float(functional(f, gamma, *self._all))
-
     def threshold(self, f: FloatArray, gamma: float) -> Cut:
         """The best of the sets {f > t}; never worse than f."""
-        rank, n_low = best_threshold(f, gamma, *self._all)
+        rank, n_low = best_threshold(f, gamma, self)
         return self.cut(rank >= n_low)
 
     def descend(self, f: FloatArray, gamma: float, max_inner: int) -> Cut:
         """The cut that RatioDCA reaches from f."""
-        u, _ = ratio_dca(f.astype(np.float64), gamma, max_inner, self.start, self.mass, *self._all)
+        u, _ = ratio_dca(f.astype(np.float64), gamma, max_inner, self)
         return self.threshold(u, gamma)
-
-    @property
-    def _all(self) -> Any:
-        return self.tail, self.head, self.weight, self.volume, self.left, self.right
 
 
 @kernel()
-def balance(f: Array, volume: Array) -> Array:
+def balance_subgradient(f: Array, volume: Array) -> Array:
     """The subgradient s(f) / 2 of the balancing term, whose product with f is the term itself.
 
     It is the sum over j of b_i b_j sign(f_i - f_j) / vol(V), with 0 as the sign of 0.
@@ -132,7 +125,8 @@ def balance(f: Array, volume: Array) -> Array:
     n, order = len(f), np.argsort(f)
     total = volume.sum()
     s = np.empty(n)
-    above, start = total, 0  # the volume from position `start` on
+    # `above` is the volume from position `start` on.
+    above, start = total, 0
     while start < n:
         end, block = start, 0.0
         while end < n and f[order[end]] == f[order[start]]:
@@ -146,28 +140,26 @@ def balance(f: Array, volume: Array) -> Array:
 
 
 @kernel()
-def functional(
-    f: Array, gamma: float, tail: Array, head: Array, weight: Array, volume: Array, left: Array, right: Array
-) -> float:
-    """F of a vector: total variation plus penalty, over the balancing term."""
+def functional(f: Array, gamma: float, problem: Any) -> float:
+    """F of a vector that is not constant: total variation plus penalty, over the balancing term."""
+    tail, head, left, right = problem.tail, problem.head, problem.left, problem.right
     variation = 0.0
     for e in range(len(tail)):
-        variation += weight[e] * abs(f[tail[e]] - f[head[e]])
+        variation += problem.weight[e] * abs(f[tail[e]] - f[head[e]])
     penalty = len(left) * (f.max() - f.min())
     for c in range(len(left)):
         penalty -= abs(f[left[c]] - f[right[c]])
-    return float((variation + gamma * penalty) / np.dot(balance(f, volume), f))
+    return float((variation + gamma * penalty) / np.dot(balance_subgradient(f, problem.volume), f))
 
 
 @kernel()
-def best_threshold(
-    f: Array, gamma: float, tail: Array, head: Array, weight: Array, volume: Array, left: Array, right: Array
-) -> tuple[Array, int]:
+def best_threshold(f: Array, gamma: float, problem: Any) -> tuple[Array, int]:
     """The rank of every vertex by f, and how many vertices lie below the best threshold; O(|E| + n log n).
 
     An edge is cut by the thresholds between the ranks of its ends: two entries in an array of differences.
     """
-    n, order = len(f), np.argsort(f)
+    tail, head, weight, left, right = problem.tail, problem.head, problem.weight, problem.left, problem.right
+    n, order, volume = len(f), np.argsort(f), problem.volume
     rank = np.empty(n, np.int64)
     for k in range(n):
         rank[order[k]] = k
@@ -182,7 +174,8 @@ def best_threshold(
         joined[max(low, high) + 1] += 1
     total, below, crossing, violations = volume.sum(), 0.0, 0.0, len(left)
     best, n_low = np.inf, n
-    for k in range(1, n):  # k vertices below
+    # With k vertices below the threshold.
+    for k in range(1, n):
         below += volume[order[k - 1]]
         crossing += change[k]
         violations += joined[k]
@@ -194,7 +187,7 @@ def best_threshold(
 
 
 @kernel()
-def cut_off(z: Array, mass: Array, reach: float, u: Array) -> float:
+def solve_primal(z: Array, mass: Array, reach: float, u: Array) -> float:
     """Write to u the minimiser of sum(mass u^2) / 2 - <z, u> + reach (max u - min u); return sum(mass u^2).
 
     z sums to 0, hence u is z / mass between two levels of opposite signs, each holding back an amount `reach`; if
@@ -227,8 +220,9 @@ def cut_off(z: Array, mass: Array, reach: float, u: Array) -> float:
 
 
 @kernel()
-def residual(h: Array, start: Array, head: Array, weight: Array, dual: Array, z: Array) -> None:
+def write_residual(h: Array, problem: Any, dual: Array, z: Array) -> None:
     """Write to z what h leaves after the flow `dual` along the edges."""
+    start, head, weight = problem.start, problem.head, problem.weight
     z[:] = h
     for i in range(len(h)):
         for e in range(start[i], start[i + 1]):
@@ -238,16 +232,8 @@ def residual(h: Array, start: Array, head: Array, weight: Array, dual: Array, z:
 
 
 @kernel()
-def inner(
-    h: Array,
-    reach: float,
-    start: Array,
-    head: Array,
-    weight: Array,
-    mass: Array,
-    dual: Array,
-    max_iter: int,
-    least: float,
+def solve_dual(
+    h: Array, reach: float, problem: Any, dual: Array, max_iter: int, least: float
 ) -> tuple[Array, float, float]:
     """FISTA on the dual of: minimise TV(u) + reach (max u - min u) - <h, u> where sum(mass u^2) <= 1.
 
@@ -255,6 +241,7 @@ def inner(
     at most `least`. Returns u before it is divided by its norm, the primal value of u / norm, and the dual value,
     minus the norm.
     """
+    start, head, weight, mass = problem.start, problem.head, problem.weight, problem.mass
     n = len(h)
     u, z = np.empty(n), np.empty(n)
     ahead = dual.copy()
@@ -262,9 +249,10 @@ def inner(
     iteration = 0
     while True:
         if iteration % CHECK == 0 or iteration >= max_iter:
-            residual(h, start, head, weight, dual, z)
-            squared = cut_off(z, mass, reach, u)
+            write_residual(h, problem, dual, z)
+            squared = solve_primal(z, mass, reach, u)
             gap = 0.0
+            # Primal minus dual value, edge by edge: complementary slackness.
             for i in range(n):
                 for e in range(start[i], start[i + 1]):
                     d = u[i] - u[head[e]]
@@ -272,8 +260,8 @@ def inner(
             if squared <= least * least or gap <= ACCURACY * squared or iteration >= max_iter:
                 norm = np.sqrt(squared)
                 return u, (gap - squared) / max(norm, 1e-300), -norm
-            residual(h, start, head, weight, ahead, z)
-        cut_off(z, mass, reach, u)
+            write_residual(h, problem, ahead, z)
+        solve_primal(z, mass, reach, u)
         following = 0.5 + np.sqrt(0.25 + momentum * momentum)
         factor = (momentum - 1.0) / following
         z[:] = h
@@ -290,45 +278,35 @@ def inner(
                 out += w * at
                 z[j] += w * at
             z[i] -= out
+        # Momentum that points uphill is dropped.
         momentum = 1.0 if uphill > 0.0 else following
         iteration += 1
 
 
 @kernel()
-def ratio_dca(
-    f: Array,
-    gamma: float,
-    max_inner: int,
-    start: Array,
-    mass: Array,
-    tail: Array,
-    head: Array,
-    weight: Array,
-    volume: Array,
-    left: Array,
-    right: Array,
-) -> tuple[Array, Array]:
+def ratio_dca(f: Array, gamma: float, max_inner: int, problem: Any) -> tuple[Array, Array]:
     """Descend from f until no step lowers F. Returns the indicator reached, or f, and all values of F."""
+    left, right = problem.left, problem.right
     if f.max() == f.min():
         f = f.copy()
         f[0] += 1.0
-    value = functional(f, gamma, tail, head, weight, volume, left, right)
+    value = functional(f, gamma, problem)
     values = [value]
-    dual = np.zeros(len(tail))
+    dual = np.zeros(len(problem.tail))
     limit, done, n_decreases = min(FIRST_ITERATIONS, max_inner), 0, 0
     while value > 0.0:
-        h = value * balance(f, volume)
-        least = NOTHING * np.sqrt(np.sum(h * h / mass))
+        h = value * balance_subgradient(f, problem.volume)
+        least = NOTHING * np.sqrt(np.sum(h * h / problem.mass))
         for c in range(len(left)):
             slope = gamma * np.sign(f[left[c]] - f[right[c]])
             h[left[c]] += slope
             h[right[c]] -= slope
-        u, _, dual_value = inner(h, gamma * len(left), start, head, weight, mass, dual, limit - done, least)
+        u, _, dual_value = solve_dual(h, gamma * len(left), problem, dual, limit - done, least)
         if -dual_value <= least or u.max() == u.min():
             break
-        rank, n_low = best_threshold(u, gamma, tail, head, weight, volume, left, right)
+        rank, n_low = best_threshold(u, gamma, problem)
         u = (rank >= n_low).astype(np.float64)
-        lower = functional(u, gamma, tail, head, weight, volume, left, right)
+        lower = functional(u, gamma, problem)
         if lower < value * (1.0 - ROUNDING):
             f, value = u, lower
             values.append(value)

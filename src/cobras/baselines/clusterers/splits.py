@@ -1,4 +1,4 @@
-"""Cuts in two, and repeated ones for more clusters: the search of COSC above a single descent."""
+"""The search of COSC above a single descent: the best cut in two, and repeated ones for more clusters."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
 
-from cobras.baselines.clusterers.graph import harmonic, second_eigenvector
 from cobras.baselines.clusterers.ratiodca import Cut, CutProblem
-from cobras.core.types import FloatArray, IndexArray
+from cobras.core.types import BoolArray, FloatArray, IndexArray
 
 N_GAMMAS = 60  # the doubling ends long before, unless cannot-links form an odd cycle
 NARROW = 0.01  # the search for the smallest gamma ends at this relative width
 PERTURBATIONS, PATIENCE = np.arange(0.001, 0.1, 0.01), 5
+TOLERANCE = 1e-4  # of the eigenvector: it is only a start
+DENSE = 64  # vertices up to which all eigenvectors are computed at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Effort:
     jump: bool = False
 
 
-def two_clusters(
+def best_cut(
     W: Any,
     volume: FloatArray,
     apart: IndexArray,
@@ -37,43 +39,46 @@ def two_clusters(
     rng: np.random.Generator,
     warm: IndexArray | None = None,
 ) -> Cut:
-    """The best cut found that violates nothing (or, with odd cycles, no more than a mended one)."""
+    """The best cut found that violates nothing (or, with odd cycles, no more than a repaired one)."""
     problem = CutProblem.of(W, volume, apart)
-    cuts = distinct(
-        [problem.descend(f, 0.0, effort.max_inner) for f in starts(problem, W, effort, rng, warm)]
+    cuts = distinct_cuts(
+        [problem.descend(f, 0.0, effort.max_inner) for f in start_vectors(problem, W, effort, rng, warm)]
     )
     if effort.perturbation:
-        cuts = distinct([perturb(problem, cut, 0.0, effort, rng) for cut in cuts])
+        cuts = distinct_cuts([descend_from_perturbed(problem, cut, 0.0, effort, rng) for cut in cuts])
     best = cuts[0]
     if best.n_violations == 0:
         return best
-    mended = mend(problem, best)
+    repaired = repair(problem, best)
     vectors = [
-        mended.side.astype(np.float64),
-        harmonic(W, mended.side, np.union1d(problem.left, problem.right)),
+        repaired.vector,
+        harmonic_vector(W, repaired.side, np.union1d(problem.left, problem.right)),
     ]
     if warm is not None and warm.min() < warm.max():
-        vectors.append(mend(problem, one_against_rest(problem, warm)).side.astype(np.float64))
+        vectors.append(repair(problem, one_against_rest(problem, warm)).vector)
     if not effort.jump:
-        vectors += [cut.side.astype(np.float64) for cut in cuts]
-        return narrow(problem, vectors, mended, effort, rng)
-    dearer = best.n_violations * best.balance - mended.n_violations * mended.balance
-    gamma = max((mended.value - best.value) / dearer, 0.2) if dearer > 0.0 else 0.2
+        vectors += [cut.vector for cut in cuts]
+        return smallest_gamma_cut(problem, vectors, repaired, effort, rng)
+    # At this gamma the best cut and the repaired one cost the same.
+    dearer = best.n_violations * best.balance - repaired.n_violations * repaired.balance
+    gamma = max((repaired.value - best.value) / dearer, 0.2) if dearer > 0.0 else 0.2
     cuts = [problem.descend(f, gamma * (1.0 + NARROW), effort.max_inner) for f in vectors]
-    return min([mended, *(mend(problem, cut) for cut in cuts)], key=faults)
+    return min([repaired, *(repair(problem, cut) for cut in cuts)], key=violations_and_value)
 
 
-def narrow(
+def smallest_gamma_cut(
     problem: CutProblem, vectors: list[FloatArray], feasible: Cut, effort: Effort, rng: np.random.Generator
 ) -> Cut:
     """Double gamma until the best cut is feasible, then bisect to the smallest gamma where it is."""
     gamma, low, high = 0.2, 0.0, np.inf
     for _ in range(N_GAMMAS):
-        cuts = distinct([problem.descend(f, gamma, effort.max_inner) for f in vectors], gamma)
+        cuts = distinct_cuts([problem.descend(f, gamma, effort.max_inner) for f in vectors], gamma)
         if effort.perturbation:
-            cuts = distinct([perturb(problem, cut, gamma, effort, rng) for cut in cuts], gamma)
-        mended = mend(problem, cuts[0])
-        feasible = min(feasible, mended, key=faults)
+            cuts = distinct_cuts(
+                [descend_from_perturbed(problem, cut, gamma, effort, rng) for cut in cuts], gamma
+            )
+        repaired = repair(problem, cuts[0])
+        feasible = min(feasible, repaired, key=violations_and_value)
         if cuts[0].n_violations <= feasible.n_violations:
             high = gamma
         else:
@@ -81,22 +86,22 @@ def narrow(
         if high - low < NARROW * high:
             break
         gamma = 0.5 * (low + high) if high < np.inf else 2.0 * gamma
-        vectors = [cut.side.astype(np.float64) for cut in distinct([*cuts, mended, feasible], gamma)]
+        vectors = [cut.vector for cut in distinct_cuts([*cuts, repaired, feasible], gamma)]
     return feasible
 
 
-def faults(cut: Cut) -> tuple[int, float]:
+def violations_and_value(cut: Cut) -> tuple[int, float]:
     """What makes a cut worse than another: violations, then its value."""
     return cut.n_violations, cut.value
 
 
-def starts(
+def start_vectors(
     problem: CutProblem, W: Any, effort: Effort, rng: np.random.Generator, warm: IndexArray | None
 ) -> list[FloatArray]:
     """The second eigenvector, the best of the earlier clusters against the rest, and random vectors."""
     vectors = [second_eigenvector(W, problem.volume, rng)]
     if warm is not None and warm.min() < warm.max():
-        vectors.append(one_against_rest(problem, warm).side.astype(np.float64))
+        vectors.append(one_against_rest(problem, warm).vector)
     vectors += [rng.standard_normal(len(problem.volume)) for _ in range(effort.n_starts - len(vectors))]
     return vectors
 
@@ -106,19 +111,21 @@ def one_against_rest(problem: CutProblem, labels: IndexArray) -> Cut:
     return min((problem.cut(labels == label) for label in np.unique(labels)), key=lambda cut: cut.value)
 
 
-def distinct(cuts: list[Cut], gamma: float = 0.0) -> list[Cut]:
+def distinct_cuts(cuts: list[Cut], gamma: float = 0.0) -> list[Cut]:
     """The different cuts, cheapest first; a set and the rest are the same cut."""
     return sorted(
         {(cut.side ^ cut.side[0]).tobytes(): cut for cut in cuts}.values(), key=lambda cut: cut.cost(gamma)
     )
 
 
-def perturb(problem: CutProblem, cut: Cut, gamma: float, effort: Effort, rng: np.random.Generator) -> Cut:
-    """Descend again from slightly disturbed copies, until five in a row bring nothing."""
+def descend_from_perturbed(
+    problem: CutProblem, cut: Cut, gamma: float, effort: Effort, rng: np.random.Generator
+) -> Cut:
+    """The best cut after descents from slightly perturbed copies, until five in a row bring nothing."""
     n_failures = 0
     for width in PERTURBATIONS:
-        disturbed = cut.side + width * rng.standard_normal(len(cut.side))
-        other = problem.descend(disturbed, gamma, effort.max_inner)
+        perturbed = cut.side + width * rng.standard_normal(len(cut.side))
+        other = problem.descend(perturbed, gamma, effort.max_inner)
         if other.cost(gamma) < cut.cost(gamma) * (1.0 - 1e-12):
             cut, n_failures = other, 0
         else:
@@ -128,8 +135,8 @@ def perturb(problem: CutProblem, cut: Cut, gamma: float, effort: Effort, rng: np
     return cut
 
 
-def mend(problem: CutProblem, cut: Cut) -> Cut:
-    """Move, for every cannot-link inside a side, the end that is held less firmly to the other side."""
+def repair(problem: CutProblem, cut: Cut) -> Cut:
+    """The cut with one end of every cannot-link inside a side, the end that is held less firmly, moved across."""
     if cut.n_violations == 0:
         return cut
     side = cut.side.copy()
@@ -196,15 +203,11 @@ class Splits:
     def best_split(self, members: IndexArray) -> Split:
         """The split of a part that makes the multi-way cut grow least, among those with few enough violations."""
         n, m = len(self.labels), len(members)
-        inside = sp.csr_array(self.W[members][:, members])
-        number = np.full(n, -1)
-        number[members] = np.arange(m)
-        apart = number[self.apart]
-        apart = apart[(apart >= 0).all(axis=1)]
-        k = self.k if m == n else max(2, self.k * m // n)
-        tolerated = (k - 2) * len(apart) // k
-        problem = CutProblem.of(inside, self.volume[members], apart)
-        rest = self.degree[members] - inside.sum(axis=0)  # edges to other parts
+        inside, problem = subproblem(self.W, self.volume, self.apart, members)
+        k, n_apart = self.k if m == n else max(2, self.k * m // n), len(problem.left)
+        tolerated = (k - 2) * n_apart // k
+        # Edges to other parts.
+        rest = self.degree[members] - inside.sum(axis=0)
         whole = rest.sum() / problem.volume.sum()
 
         def growth(cut: Cut) -> float:
@@ -216,7 +219,7 @@ class Splits:
         few = [cut for cut in cuts if cut.n_violations <= tolerated]
         best = min(few or cuts, key=growth)
         expected = k * (k - 1) * len(self.apart) / (self.k * (self.k - 1))
-        return Split(members[best.side], growth(best), len(apart) - best.n_violations, int(2 * expected // k))
+        return Split(members[best.side], growth(best), n_apart - best.n_violations, int(2 * expected // k))
 
     def candidates(self, problem: CutProblem, W: Any, tolerated: int, warm: IndexArray | None) -> list[Cut]:
         """Cuts of a part; in pieces: each piece alone, and cuts of large pieces, the others on either side."""
@@ -230,11 +233,8 @@ class Splits:
         shares = np.bincount(piece, problem.volume) / problem.volume.sum()
         for p in np.flatnonzero((shares >= 0.1) & (np.bincount(piece) > 1)):
             members = np.flatnonzero(piece == p)
-            number = np.full(n, -1)
-            number[members] = np.arange(len(members))
-            apart = number[np.stack([problem.left, problem.right], axis=1)]
-            inside = sp.csr_array(W[members][:, members])
-            smaller = CutProblem.of(inside, problem.volume[members], apart[(apart >= 0).all(axis=1)])
+            apart = np.stack([problem.left, problem.right], axis=1)
+            inside, smaller = subproblem(W, problem.volume, apart, members)
             below = self.candidates(smaller, inside, tolerated, None if warm is None else warm[members])
             for cut in below:
                 for others in (False, True):
@@ -245,19 +245,67 @@ class Splits:
 
     def descents(self, problem: CutProblem, W: Any, tolerated: int, warm: IndexArray | None) -> list[Cut]:
         """Raise gamma, five times at most, until the best cut violates few enough cannot-links."""
-        vectors = starts(problem, W, self.effort, self.rng, warm)
+        vectors = start_vectors(problem, W, self.effort, self.rng, warm)
         gamma, step, value = 0.0, 0.1, np.inf
         tried: list[Cut] = []
         for _ in range(5):
-            cuts = distinct([problem.descend(f, gamma, self.effort.max_inner) for f in vectors], gamma)
+            cuts = distinct_cuts([problem.descend(f, gamma, self.effort.max_inner) for f in vectors], gamma)
             tried += cuts
             if cuts[0].n_violations <= tolerated:
                 return cuts
             if abs(cuts[0].value - value) < 1e-8:
                 step *= 2.0
             gamma, value = gamma + step, cuts[0].value
-            vectors = [cut.side.astype(np.float64) for cut in cuts]
+            vectors = [cut.vector for cut in cuts]
             vectors += [
                 self.rng.standard_normal(len(problem.volume)) for _ in range(self.effort.n_starts - len(cuts))
             ]
         return tried
+
+
+def subproblem(
+    W: Any, volume: FloatArray, apart: IndexArray, members: IndexArray
+) -> tuple[sp.csr_array[Any, Any], CutProblem]:
+    """The part of a graph between some of its vertices, as weights and as a problem."""
+    inside = sp.csr_array(W[members][:, members])
+    number = np.full(len(volume), -1)
+    number[members] = np.arange(len(members))
+    within = number[apart]
+    return inside, CutProblem.of(inside, volume[members], within[(within >= 0).all(axis=1)])
+
+
+def second_eigenvector(W: Any, volume: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """A rough second eigenvector of (D - W) v = mu diag(volume) v; rng gives the start of the iteration."""
+    degree, root = W.sum(axis=0), np.sqrt(volume)
+    # No eigenvalue is larger: subtracted from it, the smallest become the largest, which the solver finds fast.
+    highest = 2.0 * float((degree / volume).max())
+    scaled = sp.diags_array(1.0 / root)
+    flipped = scaled @ W @ scaled + sp.diags_array(highest - degree / volume)
+    if len(volume) <= DENSE:
+        return np.asarray(np.linalg.eigh(flipped.toarray())[1][:, -2] / root)
+    # The first eigenvector is known and taken out, so that the solver finds the second alone.
+    first = root / np.linalg.norm(root)
+
+    def apply(x: FloatArray) -> FloatArray:
+        return np.asarray(flipped @ x - highest * (first @ x) * first)
+
+    start = rng.standard_normal(len(volume))
+    operator = LinearOperator(flipped.shape, matvec=apply, dtype=np.float64)
+    try:
+        vectors = eigsh(operator, 1, which="LA", v0=start, tol=TOLERANCE, maxiter=200)[1]
+    except ArpackNoConvergence:
+        return start
+    return np.asarray(vectors[:, 0] / root)
+
+
+def harmonic_vector(W: Any, side: BoolArray, fixed: IndexArray) -> FloatArray:
+    """The smoothest vector that is 1 or 0, as `side` says, at the fixed vertices."""
+    free = np.setdiff1d(np.arange(len(side)), fixed)
+    f = side.astype(np.float64)
+    degree = W.sum(axis=0)[free]
+    degree[degree == 0] = 1.0
+    inside = sp.diags_array(degree) - W[free][:, free]
+    f[free] = cg(
+        inside, W[free][:, fixed] @ f[fixed], rtol=1e-3, maxiter=500, M=sp.diags_array(1.0 / degree)
+    )[0]
+    return f

@@ -7,7 +7,7 @@ pool, weighted by the answers so far, disagrees most, among a sample of the pair
 The paper and its code could not be consulted: sizes of grids, update of weights and size of the sample are
 parameters. Ties of the score are broken by an order of the pool drawn from the seed, since the order in which it
 was made would favour k-means with two clusters. Everything is a function of the constraints and the seed: scores
-and weights of the answers, random numbers of how many of them there are. Marks have no bearing on it.
+and weights depend on the answers, random numbers on how many answers there are. Marks do not change anything.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from cobras.baselines.pool import Grid, Pool, build_pool
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
@@ -26,8 +27,8 @@ from cobras.spaces.base import Space, VectorSpace
 
 Update = Literal["both", "penalise"]
 
-FEW_ROWS = 200  # up to so many training rows, all pairs of components are looked at
-N_ROUNDS = 10  # of drawing pairs blindly, before all pairs of components are looked at
+FEW_ROWS = 200  # up to so many training rows, unknown pairs are drawn from a list of all pairs of components
+N_ROUNDS = 10  # above, so many times the sample are drawn first from all pairs, known ones included
 
 
 def cobs(
@@ -88,8 +89,6 @@ def cobs(
     cache_dir : str, optional
         A folder that keeps pools for the next session on the same data, with the same seed and the same grid.
     """
-    from cobras.baselines.cobs.pool import Grid, Pool, build_pool  # brings numba; --help does without
-
     if not isinstance(space, VectorSpace):
         raise InvalidDataError("COBS clusters rows of numbers, which this space does not have. Use a table.")
     if not update_factor > 1:
@@ -147,12 +146,13 @@ def select(
     satisfied: IndexArray = np.zeros(len(labels), np.int64)
     n_read = 0
     while True:
-        new = list(islice(constraints, n_read, None))  # answers are never taken out of the store
+        # Answers are never taken out of the store, so the scores only add what is new.
+        new = list(islice(constraints, n_read, None))
         n_read += len(new)
-        satisfied += count_satisfied(
+        satisfied += n_satisfied(
             by_row, np.array([p for p, _ in new]), np.array([a is Answer.SAME for _, a in new])
         )
-        score = count_satisfied(by_row, *entailed(constraints)) if count_entailed else satisfied
+        score = n_satisfied(by_row, *entailed_pairs(constraints)) if count_entailed else satisfied
         partition = _partition(space, labels[order[score[order].argmax()]])
         rng = _random(seed, 1, len(constraints), len(constraints.set_aside))
         pairs = unknown_pairs(constraints, shown, space.n, sample_size, rng)
@@ -160,37 +160,38 @@ def select(
             if len(pairs) == 0:
                 yield Step(None, partition)
             else:
-                most_disputed = disagreement(by_row, pairs, weigh(satisfied, factor)).argmin()
+                most_disputed = vote_margins(by_row, pairs, clustering_weights(satisfied, factor)).argmin()
                 i, j = pairs[most_disputed].tolist()
                 yield from ask(constraints, [(i, j)], partition, constraints.relation)
         except Reconsider:
             continue
 
 
-def count_satisfied(by_row: IndexArray, pairs: IndexArray, same: BoolArray) -> IndexArray:
+def n_satisfied(by_row: IndexArray, pairs: IndexArray, same: BoolArray) -> IndexArray:
     """For every clustering, a column of `by_row`, the number of constraints that it satisfies."""
     total = np.zeros(by_row.shape[1], np.int64)
+    # In blocks, so that memory does not grow with the number of pairs.
     for start in range(0, len(pairs), 4096):
         i, j = pairs[start : start + 4096].T
         total += ((by_row[i] == by_row[j]) == same[start : start + 4096, None]).sum(axis=0)
     return total
 
 
-def weigh(satisfied: IndexArray, factor: float) -> FloatArray:
+def clustering_weights(satisfied: IndexArray, factor: float) -> FloatArray:
     """The weight of every clustering: a function of the number of answers it satisfies, 1 for the best."""
     behind = (satisfied.max() - satisfied).astype(np.float64)
     weights: FloatArray = np.maximum(np.exp(-np.log(factor) * behind), np.finfo(np.float64).tiny)
     return weights
 
 
-def disagreement(by_row: IndexArray, pairs: IndexArray, weights: FloatArray) -> FloatArray:
-    """For every pair, by how much the weighted vote of the clusterings is won; 0 where they are split."""
+def vote_margins(by_row: IndexArray, pairs: IndexArray, weights: FloatArray) -> FloatArray:
+    """For every pair, the margin of the weighted vote of the clusterings; 0 where they are split."""
     together = by_row[pairs[:, 0]] == by_row[pairs[:, 1]]
     votes: FloatArray = np.abs(np.where(together, weights, -weights).sum(axis=1))
     return votes
 
 
-def entailed(constraints: Constraints) -> tuple[IndexArray, BoolArray]:
+def entailed_pairs(constraints: Constraints) -> tuple[IndexArray, BoolArray]:
     """All pairs whose relation the answers imply, and whether they belong together."""
     rows = np.array(sorted({row for pair, _ in constraints for row in pair}), np.int64)
     roots, home = np.unique([constraints.component(row) for row in rows.tolist()], return_inverse=True)
@@ -218,14 +219,15 @@ def unknown_pairs(
         first = np.unique(pairs @ [n, 1], return_index=True)[1]
         if len(first) >= size:
             return pairs[np.sort(first)[:size]]
-    pairs = _draw_exactly(constraints, shown, home[shown], size + len(aside), rng)
+    pairs = _draw_from_all(constraints, shown, home[shown], size + len(aside), rng)
     return pairs[~np.isin(pairs @ [n, 1], aside)][:size]
 
 
-def _draw_exactly(
+def _draw_from_all(
     constraints: Constraints, shown: IndexArray, home: IndexArray, size: int, rng: np.random.Generator
 ) -> IndexArray:
-    """Draw from all pairs of rows in unrelated components, numbered by pair of components, then of rows."""
+    """Random pairs of rows in unrelated components, all of them equally likely."""
+    # Pairs are numbered by pair of components, then by rows, and never listed: O(c²) for c components.
     roots, place, sizes = np.unique(home, return_inverse=True, return_counts=True)
     a, b = np.nonzero(np.triu(~_apart(constraints, roots), 1))
     ends = np.cumsum(sizes[a] * sizes[b])
@@ -239,7 +241,7 @@ def _draw_exactly(
 
 
 def _apart(constraints: Constraints, roots: IndexArray) -> BoolArray:
-    """Which of these components, by root, ascending, cannot be linked."""
+    """Which of these components, given by their roots, a cannot-link holds apart; a boolean matrix."""
     place = {root: at for at, root in enumerate(roots.tolist())}
     apart = np.zeros((len(roots), len(roots)), bool)
     for root, at in place.items():
@@ -250,7 +252,7 @@ def _apart(constraints: Constraints, roots: IndexArray) -> BoolArray:
 
 
 def _partition(space: VectorSpace, labels: IndexArray) -> Partition:
-    """The clustering with these labels, made once: a replay comes back to the same ones."""
+    """The clustering with these labels, made once: a replay needs the same ones again."""
     key = ("cobs partition", labels.tobytes())
     if key not in space.memo:
         space.memo[key] = space.partition(labels)
@@ -259,5 +261,5 @@ def _partition(space: VectorSpace, labels: IndexArray) -> Partition:
 
 
 def _random(seed: int, *purpose: int) -> np.random.Generator:
-    """Random numbers of the selection; those of the pool have other purposes."""
+    # The pool uses purposes that begin with 0 and 1.
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, *purpose)))

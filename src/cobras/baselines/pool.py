@@ -30,13 +30,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cobras.baselines.cobs.dbscan import dbscan
-from cobras.baselines.cobs.embedding import embedding, gaussian_graph, neighbor_graph
+from cobras.baselines.graphs import dbscan, embedding, gaussian_graph, neighbor_graph
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.kmeans import kmeans
 
-Run: TypeAlias = tuple[str, "IndexArray | None"]  # what was done, and the labels unless it failed
+# What was done, and the labels unless it failed.
+Run: TypeAlias = tuple[str, "IndexArray | None"]
 Job: TypeAlias = tuple[Literal["k-means", "DBSCAN", "neighbors", "sigma"], float]
 
 VERSION = 1  # of the cached files; raise it when the same parameters give another pool
@@ -103,7 +103,7 @@ def build_pool(
     ([[0, 0, 1, 1], [0, 0, 0, 0]], ('k-means k=2', 'DBSCAN eps=1 min_points=2'), 2)
     """
     path = None if cache_dir is None else _cache_file(Path(cache_dir), X, seed, grid)
-    if path is not None and (kept := _load(path, len(X))) is not None:
+    if path is not None and (kept := _read_cache(path, len(X))) is not None:
         return kept
     rows = np.arange(len(X))
     if len(X) > grid.max_rows:
@@ -114,24 +114,21 @@ def build_pool(
 
         nearest = pairwise_distances_argmin(X, X[rows])
         nearest[rows] = np.arange(len(rows))
-        pool = pool._replace(labels=_canonical(pool.labels[:, nearest]))
+        pool = pool._replace(labels=_canonical_labels(pool.labels[:, nearest]))
     if path is not None:
-        _save(path, pool)
+        _write_cache(path, pool)
     return pool
 
 
 def _runs(X: FloatArray, seed: int, grid: Grid, n_jobs: int | None) -> Iterator[list[Run]]:
-    """Run all jobs, on one thread each, and yield their clusterings in the order of the grid.
-
-    Nearly all of the work is done without the interpreter lock. Processes, which `joblib.parallel_config("loky")`
-    would bring, start slower than most pools are made.
-    """
+    """Run all jobs, on one thread each, and yield their clusterings in the order of the grid."""
     from joblib import Parallel, cpu_count, delayed
     from threadpoolctl import threadpool_limits
 
     tables = _tables(X, grid)
     jobs: list[Job] = [("k-means", k) for k in _cluster_numbers(grid, len(X))]
-    if tables.distances.any():  # else all rows are equal, and one cluster is all there is
+    # If all rows are equal, there are no clusters but one.
+    if tables.distances.any():
         near = np.min(tables.distances, where=tables.distances > 0, initial=np.inf)
         jobs += [("DBSCAN", eps) for eps in np.linspace(near, tables.distances.max(), grid.n_eps)]
         jobs += [("neighbors", m) for m in range(2, 1 + tables.neighbors.shape[1])]
@@ -139,8 +136,9 @@ def _runs(X: FloatArray, seed: int, grid: Grid, n_jobs: int | None) -> Iterator[
     n_fitting = max(1, int(MEMORY / (8 * len(X) ** 2)) - 1)
     n_threads = 1 if len(X) < FEW_ROWS else min(n_jobs or cpu_count(), n_fitting)
     tasks = (delayed(_run)(job, tables, grid, _random(seed, 1, at)) for at, job in enumerate(jobs))
+    # Threads, because nearly all of the work is done without the interpreter lock, and processes start slowly.
     with threadpool_limits(1):
-        yield from _with_bar(
+        yield from _show_bar(
             Parallel(n_jobs=n_threads, prefer="threads", return_as="generator")(tasks), len(jobs)
         )
 
@@ -168,7 +166,8 @@ def _run(job: Job, tables: Tables, grid: Grid, rng: np.random.Generator) -> list
         )
         E = embedding(graph, min(grid.k_max, n), rng)
         return [(name, kmeans(E[:, :k], k, rng, n_init=grid.n_restarts).labels) for k, name in names]
-    except (ArithmeticError, RuntimeError, ValueError, np.linalg.LinAlgError):  # ARPACK's are RuntimeErrors
+    # ARPACK's errors are RuntimeErrors.
+    except (ArithmeticError, RuntimeError, ValueError, np.linalg.LinAlgError):
         return [(name, None) for _, name in names]
 
 
@@ -179,9 +178,11 @@ def _tables(X: FloatArray, grid: Grid) -> Tables:
     Z = X - X.min(axis=0)
     spans = Z.max(axis=0).astype(np.float64)
     scaled = Z / np.where(spans > 0, spans, 1)
-    Z = Z / (spans.max() or 1)  # no choice of units over- or underflows
+    # Whatever the units of X, squares neither overflow nor underflow.
+    Z = Z / (spans.max() or 1)
     distances, neighbors = np.empty((n, n), np.float32), np.empty((n, m), np.int32)
     squares = distances if np.array_equal(Z, scaled) else np.empty_like(distances)
+    # By blocks: cdist computes in double precision, and only a block of that is held.
     for start in range(0, n, 256):
         rows = slice(start, start + 256)
         distances[rows] = cdist(Z[rows], Z)
@@ -203,7 +204,7 @@ def _random(seed: int, *purpose: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=purpose))
 
 
-def _canonical(labels: IndexArray) -> IndexArray:
+def _canonical_labels(labels: IndexArray) -> IndexArray:
     """Number the clusters of every row of labels by their first instance."""
     found = np.empty(labels.shape, np.int16 if labels.shape[1] <= 2**15 else np.int32)
     for row, given in zip(found, labels, strict=True):
@@ -220,12 +221,12 @@ def _collect(runs: Iterable[list[Run]], n: int, grid: Grid) -> Pool:
         if labels is None:
             n_failures += 1
             continue
-        labels = _canonical(labels[None])[0]
+        labels = _canonical_labels(labels[None])[0]
         key = labels.tobytes() if grid.deduplicate or not labels.any() else len(kept)
         n_duplicates += key in kept
         kept.setdefault(key, (name, labels))
     if not kept:
-        kept[0] = ("one cluster", _canonical(np.zeros((1, n), np.int64))[0])
+        kept[0] = ("one cluster", _canonical_labels(np.zeros((1, n), np.int64))[0])
     names, rows = zip(*kept.values(), strict=True)
     return Pool(np.array(rows), names, n_duplicates, n_failures)
 
@@ -242,18 +243,20 @@ def _cache_file(folder: Path, X: FloatArray, seed: int, grid: Grid) -> Path:
     return folder / f"cobs-{digest.hexdigest()[:32]}.npz"
 
 
-def _load(path: Path, n: int) -> Pool | None:
+def _read_cache(path: Path, n: int) -> Pool | None:
     """The pool in the file; None when there is none or it is damaged."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # np.load(path) leaks
+        # Opened here, because np.load(path) leaves a damaged file open.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             pool = Pool(file["labels"], tuple(file["sources"].tolist()), *map(int, file["dropped"]))
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error):
         return None
     return pool if pool.labels.shape == (len(pool.sources), n) else None
 
 
-def _save(path: Path, pool: Pool) -> None:
-    """Write to a file beside it and rename; a full disk loses the cache, not the pool."""
+def _write_cache(path: Path, pool: Pool) -> None:
+    """Write the pool to the file; if that fails, as on a full disk, there is no cache."""
+    # First to a file beside it, so that another process never reads a half-written one.
     with contextlib.suppress(OSError):
         file = tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False)  # noqa: SIM115
         try:
@@ -265,8 +268,8 @@ def _save(path: Path, pool: Pool) -> None:
             Path(file.name).unlink(missing_ok=True)
 
 
-def _with_bar(results: Iterable[list[Run]], total: int) -> Iterator[list[Run]]:
-    """Show a progress bar on standard error, if a person is there and after two seconds."""
+def _show_bar(results: Iterable[list[Run]], total: int) -> Iterator[list[Run]]:
+    """Pass the results on, with a progress bar on standard error: on a terminal, after two seconds."""
     start, bar = time.monotonic(), None
     try:
         for done, result in enumerate(results, 1):

@@ -1,1 +1,0 @@
-"""COBS: select a clustering from a pool."""

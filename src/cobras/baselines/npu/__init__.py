@@ -1,1 +1,0 @@
-"""NPU: normalised point-based uncertainty."""
