@@ -28,10 +28,7 @@ soak: .venv/test            ## the long forms of the tests: ten times the kills,
 bench: .venv/peers          ## speed beside scikit-learn and the peers, as ratios, and growth with the rows
 	$(BIN)/python -m benchmarks.kmeans
 	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.mpckmeans
-	$(BIN)/python -m benchmarks.npu
-	$(BIN)/python -m benchmarks.cosc
-	$(BIN)/python -m benchmarks.cobs
+	$(BIN)/python -m benchmarks.baselines
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.cluster

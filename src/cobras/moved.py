@@ -13,7 +13,7 @@ MOVED = {
     "cobras.clusterers": "cobras.baselines.clusterers",
     "cobras.clusterers.copkmeans": "cobras.baselines.clusterers.copkmeans",
     "cobras.clusterers.cosc": "cobras.baselines.clusterers.cosc",
-    "cobras.clusterers.mpck_metrics": "cobras.baselines.clusterers.mpck_metrics",
+    "cobras.clusterers.mpck_metrics": "cobras.baselines.clusterers.metrics",
     "cobras.clusterers.mpckmeans": "cobras.baselines.clusterers.mpckmeans",
     "cobras.estimators.adder": "cobras.estimators.active",
     "cobras.estimators.cobras": "cobras.estimators.active",

@@ -57,8 +57,8 @@ def gaussian_graph(squares: FloatArray, sigma: float) -> Graph:
     return Graph(links, log_degrees, np.unique(components, return_inverse=True)[1])
 
 
-# By hand: scikit-learn's `spectral_embedding` takes 9 times as long for Gaussian graphs on spambase (4,207 rows), 46
-# on ecoli (336) and 2 on wine (178); for neighbour graphs 25, 1.3 and 1.2. It needs connected graphs, too.
+# By hand: scikit-learn's `spectral_embedding` takes 9 times as long for Gaussian graphs on spambase (4,207 rows),
+# 46 on ecoli (336) and 2 on wine (178); for neighbour graphs 25, 1.3 and 1.2. It needs connected graphs, too.
 def embedding(graph: Graph, n_vectors: int, rng: np.random.Generator) -> FloatArray:
     """
     The leading eigenvectors of the random walk on the graph, as columns, in the order of their eigenvalues.

@@ -25,13 +25,14 @@ class Registered:
     needs_rows: bool = True  # all rows of numbers in memory: no series, no data on a cluster
     honours_marks: bool = False  # does not split pure clusters, does not touch complete ones
     default_up_to: int = 0  # the largest number of rows for which it is the default
+    retired_options: tuple[str, ...] = ()  # it had them once; session files may still hold them
 
 
 METHODS: dict[str, Registered] = {
     "cobras": Registered("cobras.methods.cobras:cobras", needs_rows=False, honours_marks=True),
     "cobra": Registered("cobras.methods.cobra:cobra", needs_rows=False, honours_marks=True),
     "cobs": Registered("cobras.baselines.cobs:cobs"),
-    "npu": Registered("cobras.baselines.npu:npu"),
+    "npu": Registered("cobras.baselines.npu:npu", retired_options=("forest",)),
     "explore_consolidate": Registered("cobras.baselines.explore:explore_consolidate"),
     "min_max": Registered("cobras.baselines.explore:min_max"),
     # Beyond this number of rows its first question takes seconds.

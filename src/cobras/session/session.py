@@ -105,6 +105,8 @@ class Session:
                 given = {"method": method, "random_state": random_state, **made, **options}
                 stored, mask = session._file.resume(given, mask)
                 shown = train_indices if made else mask
+                for option in registration(stored["method"]).retired_options:
+                    stored.pop(option, None)
                 session._set_up(X, stored.pop("method"), stored.pop("random_state"), shown, stored)
             for event in session._file.events():
                 session._history.apply(event)
