@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 
@@ -41,6 +41,7 @@ def test_an_exhausted_session_says_so():
     assert session.progress.reason == "Nothing is left worth asking."
 
 
+@settings(max_examples=20)
 @given(problems(methods=("cobras", "cobra", "adder")), st.integers(1, 25), st.integers(0, 25))
 def test_overlap_by_super_instances_is_overlap_by_rows(problem, n_answers, at):
     session = problem.session()

@@ -1,30 +1,12 @@
 """Laws of every method, over all options, data with duplicates, training masks and unsure answers."""
 
-import contextlib
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from cobras import Answer, Constraints, InconsistentAnswersError, StaleQuestionError
-from tests.problems import Problem, problems
-
-
-def state(session):
-    """All that a person can see of a session."""
-    return (
-        session.ask(),
-        session.labels_.tolist(),
-        [p.labels.tolist() for p in session.partitions],
-        session.history,
-        session.set_aside,
-        [a.tolist() for a in session.constraints()],
-        session.names,
-        session.marks,
-        session.progress,
-    )
+from cobras import Answer, Constraints
+from tests.problems import problems
 
 
 @given(problems())
@@ -76,97 +58,6 @@ def test_the_same_seed_asks_the_same_and_a_smaller_budget_is_a_prefix(problem, s
     assert asked_long[: len(asked_short)] == asked_short
     for q in range(len(asked_short) + 1):
         np.testing.assert_array_equal(short.labels_at(q), long.labels_at(q))
-
-
-@given(problems(), st.data())
-def test_undo_after_tell_equals_before_and_redo_equals_after(problem, data):
-    session = problem.session()
-    before = [state(session)]
-    for _ in range(data.draw(st.integers(0, 15))):
-        problem.answer_all(session, 1)
-        before.append(state(session))
-        if session.ask() is None:
-            break
-    while session.n_answers:
-        after = before[session.n_answers]
-        assert state(session) == after
-        session.undo()
-        assert state(session) == before[session.n_answers]
-        session.redo()
-        assert state(session) == after
-        session.undo()
-
-
-@given(problem=problems(max_rows=15), data=st.data())
-def test_replay_equals_live_whatever_the_person_does(problem, data, tmp_path_factory):
-    """Answers, constraints, marks, names, undo, redo and revise in any order; then close, open and compare."""
-    path = tmp_path_factory.mktemp("session") / "s.cobras"
-    with problem.session(path) as session:
-        for _ in range(data.draw(st.integers(0, 12))):
-            act(session, problem, data)
-        live = state(session)
-        again = state_after_replay(session)
-        assert again == live
-    with problem.session(path) as resumed:
-        assert state(resumed) == live
-
-
-def state_after_replay(session):
-    session._state = None
-    return state(session)
-
-
-def act(session, problem: Problem, data) -> None:
-    n = len(problem.X)
-    kinds = ["tell", "tell", "tell", "name"]
-    kinds += ["mark"] * (problem.method in ("cobras", "cobra", "adder"))
-    kinds += ["constraint"] * (n > 1)
-    kinds += ["undo", "revise"] * bool(session.history)
-    kinds += ["redo"] * bool(session._history.undone)
-    kind = data.draw(st.sampled_from(kinds))
-    cluster = data.draw(st.integers(0, session.partition.n_clusters - 1))
-    if kind == "tell":
-        problem.answer_all(session, data.draw(st.integers(1, 6)))
-    elif kind == "mark":
-        before = session.labels_
-        session.mark(cluster, pure=data.draw(st.booleans()), complete=data.draw(st.booleans()))
-        if problem.options.get("reuse") == "transitive" and not problem.unsure:
-            np.testing.assert_array_equal(session.labels_, before)
-    elif kind == "name":
-        session.name(cluster, data.draw(st.sampled_from(["roses", "lilies", ""])))
-    elif kind == "constraint":
-        i, j = data.draw(st.lists(st.integers(0, n - 1), min_size=2, max_size=2, unique=True))
-        if session._replayed.constraints.relation(i, j) is None:
-            session.add_constraint(i, j, problem.y[i] == problem.y[j])
-    elif kind == "revise":
-        index = data.draw(st.integers(0, len(session.history) - 1))
-        with contextlib.suppress(InconsistentAnswersError):
-            session.revise(index, data.draw(st.sampled_from(Answer)))
-    else:
-        getattr(session, kind)()
-
-
-@given(problems(), st.data())
-def test_revise_loses_no_answer(problem, data):
-    session = problem.session()
-    if not problem.answer_all(session, data.draw(st.integers(1, 20))):
-        return
-    before = session.history
-    index = data.draw(st.integers(0, len(before) - 1))
-    answer = data.draw(st.sampled_from(Answer))
-    try:
-        revision = session.revise(index, answer)
-    except InconsistentAnswersError:  # the answers before it imply the opposite
-        assert session.history == before
-        return
-    assert [r.pair for r in session.history] == [r.pair for r in before]
-    expected = [answer if r.index == index else r.answer for r in before]
-    assert [r.answer for r in session.history] == expected
-    assert all(not session.history[r.index].in_force for r in revision.no_longer_apply)
-    known = session._replayed.constraints
-    for record in session.history:
-        if record.in_force and record.answer is not Answer.UNSURE:
-            assert known.answered(*record.pair) is record.answer
 
 
 @given(problems(distinct=True, unsure=False, transitive=True, methods=("cobras",)))
@@ -229,19 +120,6 @@ def test_cobras_reports_change_only_with_a_completed_iteration(problem):
             old = {tuple(s.members) for c in before.clusters for s in c.super_instances}
             new = {tuple(s.members) for c in after.clusters for s in c.super_instances}
             assert len(new) > len(old)
-
-
-@given(problems())
-def test_a_stale_answer_is_refused_and_changes_nothing(problem):
-    session = problem.session()
-    if (pair := session.ask()) is None:
-        return
-    session.tell(problem.answer(*pair), pair)
-    before = state(session)
-    if session.ask() is None or session.ask().ordered != pair.ordered:
-        with pytest.raises(StaleQuestionError):
-            session.tell(True, pair)
-    assert state(session) == before
 
 
 @given(problems(unsure=True))

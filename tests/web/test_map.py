@@ -54,24 +54,6 @@ def test_a_sample_has_the_labels_of_its_rows(seed: int, answers: list[bool], siz
     assert all(shown.place(row) is None for row in range(50) if row not in shown.rows)
 
 
-@given(
-    seed=st.integers(0, 99),
-    steps=st.lists(st.sampled_from([True, False, None, "undo", "revise"]), max_size=25),
-    method=st.sampled_from(["cobras", "cobra", "adder"]),
-)
-def test_the_clusters_of_some_rows_are_those_of_all(seed: int, steps: list[object], method: str) -> None:
-    session = answered(50, seed, [], method)
-    rows = list(range(0, 50, 3))
-    for step in steps:
-        if step == "undo" and session.can_undo:
-            session.undo()
-        elif step == "revise" and session.history:
-            session.revise(0, None)
-        elif (step is None or isinstance(step, bool)) and (pair := session.ask()) is not None:
-            session.tell(step, pair)
-        assert session.clusters_of(rows) == {row: session.labels_[row] for row in rows}
-
-
 def test_folders_of_killed_servers_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     gone = subprocess.Popen([sys.executable, "-c", ""])

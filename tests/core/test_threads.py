@@ -1,0 +1,29 @@
+"""Work on all cores gives its results in the order of the tasks."""
+
+import threading
+
+import pytest
+
+from cobras.core.threads import in_turn, on_all_cores
+
+
+def test_results_come_in_the_order_of_the_tasks():
+    released = threading.Event()
+
+    def work(task):
+        if task == 0 and threading.active_count() > 2:  # with more than one worker, the first one ends last
+            released.wait(5)
+        if task == 9:
+            released.set()
+        return task * task
+
+    assert on_all_cores(work, range(10)) == in_turn(lambda task: task * task, range(10))
+
+
+def test_an_error_is_raised_where_the_results_are_asked_for():
+    with pytest.raises(ZeroDivisionError):
+        on_all_cores(lambda task: 1 / task, [1, 0, 2])
+
+
+def test_in_turn_stays_on_this_thread():
+    assert set(in_turn(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
