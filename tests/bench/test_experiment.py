@@ -40,7 +40,7 @@ def test_makes_nested_estimators_with_the_true_number_of_classes(write):
         QUICK
         + '[methods.N]\nuse = "cobras.NPU"\nclusterer = {use = "cobras.MPCKMeans", n_clusters = "classes"}'
     )
-    made = read_experiment(write(text)).contestants[1].make(n_classes=7, max_queries=30, seed=5)
+    made = read_experiment(write(text)).contestants[1].make_estimator(n_classes=7, max_queries=30, seed=5)
     assert isinstance(made, NPU)
     assert isinstance(made.clusterer, MPCKMeans)
     assert (made.clusterer.n_clusters, made.max_queries, made.random_state) == (7, 30, 5)
@@ -49,7 +49,7 @@ def test_makes_nested_estimators_with_the_true_number_of_classes(write):
 @given(st.integers(10, 200), st.integers(2, 10), st.integers(0, 5))
 def test_every_instance_is_held_out_once_in_a_repetition(n, folds, repetition):
     experiment = Experiment("e", (), (), folds=folds)
-    held_out = [~experiment.training(n, repetition, fold) for fold in range(folds)]
+    held_out = [~experiment.train_mask(n, repetition, fold) for fold in range(folds)]
     assert np.sum(held_out, axis=0).tolist() == [1] * n
     sizes = np.sum(held_out, axis=1)
     assert sizes.max() - sizes.min() <= 1
@@ -61,8 +61,8 @@ def test_folds_and_seeds_are_those_of_the_experiment_alone():
     assert len(set(seeds)) == 100
     assert seeds == [experiment.run_seed(r, f) for r in range(10) for f in range(10)]
     assert other.run_seed(0, 0) != seeds[0]
-    assert (experiment.training(50, 0, 0) != experiment.training(50, 1, 0)).any()
-    assert (experiment.training(50, 0, 0) != other.training(50, 0, 0)).any()
+    assert (experiment.train_mask(50, 0, 0) != experiment.train_mask(50, 1, 0)).any()
+    assert (experiment.train_mask(50, 0, 0) != other.train_mask(50, 0, 0)).any()
 
 
 @pytest.mark.parametrize(

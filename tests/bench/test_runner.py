@@ -108,7 +108,7 @@ def test_scores_are_those_of_the_estimator_on_the_test_fold(toml):
     experiment = read_experiment(toml)
     trial = next(o for o in trials(experiment) if o.key == ("generated-moons", "COBRAS", 1, 2))
     run = run_trial(experiment, trial)
-    task, train = load_task("generated-moons"), experiment.training(len(trial.task.X), 1, 2)
+    task, train = load_task("generated-moons"), experiment.train_mask(len(trial.task.X), 1, 2)
     est = COBRAS(20, random_state=run.seed).fit(task.X, task.y, train_indices=train)
     expected = [adjusted_rand_score(task.y[~train], labels[~train]) for labels in est.labels_per_query_]
     assert run.aris[: len(expected)] == pytest.approx(expected)
@@ -255,7 +255,7 @@ def test_forecast_counts_what_is_left(toml):
     forecast = Forecast(n_jobs=1)
     waiting = trials(experiment)
     assert np.isfinite(forecast.seconds_left())
-    forecast.begin(waiting, [{"method": "COBRAS", "task": "generated-moons", "seconds": 2.0}])
+    forecast.start(waiting, [{"method": "COBRAS", "task": "generated-moons", "seconds": 2.0}])
     assert forecast.seconds_left() == 2.0 * len(waiting)  # all that is known is said of all
 
 

@@ -1,4 +1,4 @@
-"""What to run: an experiment and its contestants, read from a TOML file."""
+"""What to run: an experiment and the methods that take part, read from a TOML file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ LIMITS = {"use", "repetitions", "first_folds", "seconds"}
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A method as it takes part: what it is, its parameters, and how much of the experiment it runs.
+    """A method that takes part: what it is, its parameters, and how much of the experiment it runs.
 
-    `use` names an estimator ("package.Class") or a session method ("package:function"); a parameter that is the
-    text "classes" stands for the true number of clusters; a table with `use` stands for another estimator.
+    `use` names an estimator ("package.Class") or a session method ("package:function"). A parameter with the value
+    "classes" becomes the true number of clusters, and a table with `use` another estimator.
     """
 
     name: str
@@ -36,13 +36,14 @@ class Contestant:
     first_folds: int | None = None
     seconds: float | None = None
 
-    def make(self, n_classes: int, max_queries: int, seed: int) -> Any:
-        """The estimator, ready to be fitted."""
-        values = {name: _made(value, n_classes) for name, value in self.parameters.items()}
+    def make_estimator(self, n_classes: int, max_queries: int, seed: int) -> Any:
+        """Make the estimator of one run."""
+        values = {name: _parameter(value, n_classes) for name, value in self.parameters.items()}
         given = {"max_queries": max_queries, "random_state": seed}
         if ":" in self.use:
             return SessionMethod(self.use, options=values, **given)
         found = find_estimator(self.use)
+        # An estimator that asks nothing, KMeans say, has no max_queries.
         allowed = signature(found).parameters
         try:
             return found(**values, **{name: value for name, value in given.items() if name in allowed})
@@ -63,8 +64,9 @@ class Experiment:
     seed: int = 0
     home: Path = field(default_factory=Path, compare=False)
 
-    def training(self, n: int, repetition: int, fold: int) -> BoolArray:
-        """Which of n instances may be asked about: all but one fold of a shuffled deal."""
+    def train_mask(self, n: int, repetition: int, fold: int) -> BoolArray:
+        """Which of n instances may be asked about: all but one fold."""
+        # The folds of a repetition are parts of one shuffled order, so each instance is in one test fold.
         shuffled = np.random.default_rng([self.seed, repetition]).permutation(n)
         train = np.ones(n, dtype=bool)
         train[shuffled[fold :: self.folds]] = False
@@ -72,17 +74,18 @@ class Experiment:
 
     def run_seed(self, repetition: int, fold: int) -> int:
         """The seed of a run: the same for all methods, another one for each repetition and fold."""
+        # Not their sum: a seed sequence keeps the seeds of neighbouring folds independent.
         return int(np.random.SeedSequence([self.seed, repetition, fold]).generate_state(1)[0])
 
-    def plain(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+    def as_json(self) -> dict[str, Any]:
+        """The experiment as JSON values, without the folder of its file, which differs between machines."""
         values = asdict(self)
         del values["home"]
         return values
 
 
 class SessionMethod(ActiveClusterer):
-    """A session method, by name, with the face of an estimator."""
+    """A session method, by name, as an estimator."""
 
     def __init__(
         self,
@@ -106,7 +109,7 @@ class SessionMethod(ActiveClusterer):
 
 
 def read_experiment(path: Path) -> Experiment:
-    """Read an experiment; what it names is looked up at once, so that a slip costs no computing time."""
+    """Read an experiment and make each of its methods once, so that a typing error is found at once."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -117,8 +120,7 @@ def read_experiment(path: Path) -> Experiment:
         raise InvalidDataError(
             f"{path.name} sets {', '.join(unknown)}, but an experiment has only {', '.join(sorted(PROTOCOL))}."
         )
-    if str(path.parent.resolve()) not in sys.path:  # a researcher's own module lies beside the file
-        sys.path.append(str(path.parent.resolve()))
+    add_to_path(path.parent)
     methods = values.get("methods")
     if not isinstance(methods, dict) or not methods:
         raise InvalidDataError(f"{path.name} names no method. Add a table such as [methods.COBRAS].")
@@ -129,6 +131,12 @@ def read_experiment(path: Path) -> Experiment:
         if key in values
     }
     return Experiment(path.stem, _tasks(path, values.get("tasks")), contestants, **numbers, home=path.parent)
+
+
+def add_to_path(folder: Path) -> None:
+    """Let modules of the user that lie beside the TOML file be imported."""
+    if str(folder.resolve()) not in sys.path:
+        sys.path.append(str(folder.resolve()))
 
 
 def find_estimator(use: str) -> type[Any]:
@@ -151,6 +159,7 @@ def _tasks(path: Path, given: Any) -> tuple[Any, ...]:
         return PAPER
     if not isinstance(given, list) or not given:
         raise InvalidDataError(f'{path.name} names no task. Write tasks = "paper", or a list of names.')
+    # The path of a table of the user is relative to the TOML file.
     return tuple(
         {**task, "path": str(path.parent / task["path"])}
         if isinstance(task, dict) and "path" in task
@@ -162,7 +171,8 @@ def _tasks(path: Path, given: Any) -> tuple[Any, ...]:
 def _contestant(name: str, table: Any) -> Contestant:
     if not isinstance(table, dict) or not isinstance(table.get("use"), str):
         raise InvalidDataError(f'Method {name} needs a line such as use = "cobras.COBRAS".')
-    if "/" in name or name.startswith("."):  # it becomes the name of a file
+    # The name becomes that of a file.
+    if "/" in name or name.startswith("."):
         raise InvalidDataError(f"A method cannot be called {name!r}; leave out slashes and a leading dot.")
     limits = {key: table[key] for key in ("repetitions", "first_folds") if key in table}
     numbers = {key: _at_least(f"{key} of {name}", value, 1) for key, value in limits.items()}
@@ -173,26 +183,21 @@ def _contestant(name: str, table: Any) -> Contestant:
         raise InvalidDataError(f"seconds of {name} must be a positive number, not {seconds!r}.")
     parameters = {key: value for key, value in table.items() if key not in LIMITS}
     contestant = Contestant(name, table["use"], parameters, seconds=seconds, **numbers)
-    _check(contestant)
-    return contestant
-
-
-def _check(contestant: Contestant) -> None:
-    """Make it once, and look whether it can be asked to fit."""
-    made = contestant.make(n_classes=2, max_queries=1, seed=0)
+    estimator = contestant.make_estimator(n_classes=2, max_queries=1, seed=0)
     if ":" in contestant.use:
         from cobras.methods.registry import all_options, find_method
 
         all_options(find_method(contestant.use), contestant.parameters)
-    elif not hasattr(made, "fit"):
-        raise InvalidDataError(f"Method {contestant.name} uses {contestant.use}, which has no fit.")
+    elif not hasattr(estimator, "fit"):
+        raise InvalidDataError(f"Method {name} uses {contestant.use}, which has no fit.")
+    return contestant
 
 
-def _made(value: Any, n_classes: int) -> Any:
+def _parameter(value: Any, n_classes: int) -> Any:
     if value == "classes":
         return n_classes
     if isinstance(value, dict) and "use" in value:
-        others = {name: _made(inner, n_classes) for name, inner in value.items() if name != "use"}
+        others = {name: _parameter(inner, n_classes) for name, inner in value.items() if name != "use"}
         return find_estimator(value["use"])(**others)
     return value
 

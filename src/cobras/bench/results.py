@@ -1,7 +1,7 @@
 """Results on disk: parts while an experiment runs, then one Parquet file per method.
 
-A part holds a few finished runs, one row each; it appears at once or not at all, so a killed experiment loses only
-what was being computed. `collect` folds the parts into
+A part holds a few finished runs, one row each; it is written whole or not at all, so an experiment that is killed
+loses only what was being computed. `collect` merges the parts into
 
 - `results/<method>.parquet`: one row per (task, method, repetition, fold, query), with `ari` and `seconds`;
 - `runs.parquet`: one row per run;
@@ -44,10 +44,7 @@ RUN: Schema = {
     "n_classes": pl.Int32,
 }
 ROW: Schema = {
-    "task": pl.String,
-    "method": pl.String,
-    "repetition": pl.Int16,
-    "fold": pl.Int16,
+    **{name: RUN[name] for name in KEY},
     "query": pl.Int16,
     "ari": pl.Float32,
     "seconds": pl.Float32,
@@ -58,11 +55,7 @@ _number = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One method on one task with one fold held out.
-
-    `aris[q]` is the ARI on the test instances after q answers, `seconds_per_query[q]` the CPU seconds the run had
-    cost by then. What follows the last answer is repeated up to the budget of the experiment.
-    """
+    """One method on one task with one fold held out."""
 
     task: str
     method: str
@@ -70,23 +63,20 @@ class Run:
     fold: int
     seed: int
     n_queries: int
-    seconds: float
-    cut_off: bool
+    seconds: float  # CPU seconds, as everywhere here
+    cut_off: bool  # whether the time limit ended the run
     limit: float | None
     n_rows: int
     n_features: int
     n_classes: int
+    # Of the test instances after 0, 1, 2, ... answers, and the seconds the run had cost by then. The values of the
+    # last answer are repeated up to the budget of the experiment, so all runs have equally many.
     aris: list[float]
     seconds_per_query: list[float]
 
-    @property
-    def key(self) -> tuple[str, str, int, int]:
-        """What tells a run from all others."""
-        return self.task, self.method, self.repetition, self.fold
-
 
 def write_part(folder: Path, runs: Sequence[Run]) -> None:
-    """Keep finished runs until `collect`."""
+    """Write finished runs into a part, which `collect` will read."""
     if not runs:
         return
     parts = folder / "parts"
@@ -96,12 +86,14 @@ def write_part(folder: Path, runs: Sequence[Run]) -> None:
 
 
 def collect(folder: Path) -> None:
-    """Fold the parts into the result files, then remove them; a part met again after a crash adds nothing."""
-    for unfinished in (folder / "parts").glob(".*.part"):  # a kill came while it was written
+    """Merge the parts into the result files, then remove them; a run that is there already is not added again."""
+    # What was being written when the process was killed.
+    for unfinished in (folder / "parts").glob(".*.part"):
         unfinished.unlink()
     files = sorted((folder / "parts").glob("*.parquet"))
     if not files:
         return
+    # Results first, then runs: a run counts as made only when its results are there.
     parts = pl.concat([pl.read_parquet(file) for file in files])
     (folder / "results").mkdir(exist_ok=True)
     for (method,), runs in parts.group_by("method"):
@@ -139,7 +131,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def write_about(folder: Path, about: dict[str, Any]) -> None:
-    """Replace what `read_about` reads."""
+    """Write the record that `read_about` reads."""
     new = folder / "about.json.part"
     new.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     new.replace(folder / "about.json")
@@ -147,7 +139,7 @@ def write_about(folder: Path, about: dict[str, Any]) -> None:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Keep others from running into the same folder; the lock is SQLite's and dies with the process."""
+    """Refuse a second experiment in the same folder; the lock is SQLite's and ends with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(folder / ".lock", timeout=0.2, isolation_level=None)) as lock:
         try:

@@ -1,6 +1,6 @@
 """Run an experiment: tasks x methods x repetitions x folds, on all cores, one thread each.
 
-Killed and started again, it goes on where it was.
+An experiment that was stopped continues where it was when it is started again.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ SAVE_EVERY = 10.0  # seconds between two parts
 PACKAGES = ("cobras-clustering", "numpy", "scipy", "scikit-learn", "numba", "polars", "joblib")
 
 
-class Watch(Protocol):
-    """Is told how an experiment goes on."""
+class Watcher(Protocol):
+    """What `run_experiment` calls to show its progress."""
 
-    def begin(self, waiting: Sequence[Trial], done: Sequence[Mapping[str, Any]]) -> None:
-        """What is left to run, and the runs that are there already, as rows of `runs.parquet`."""
+    def start(self, waiting: Sequence[Trial], done: Sequence[Mapping[str, Any]]) -> None:
+        """Show what is left to run, and the runs that are there already, as rows of `runs.parquet`."""
 
-    def ended(self, run: Run) -> None:
-        """One more run has ended."""
+    def add_run(self, run: Run) -> None:
+        """Count a run that has ended."""
 
 
 def run_experiment(
@@ -54,33 +54,22 @@ def run_experiment(
     methods: Sequence[str] = (),
     tasks: Sequence[str] = (),
     n_jobs: int = -1,
-    watch: Watch | None = None,
+    watcher: Watcher | None = None,
 ) -> int:
-    """Make all runs that are not there yet, and return how many were made.
+    """Make all runs that are not there yet, write them, and return how many were made.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        See `read_experiment`.
-    out : Path
-        The folder of the results; what is there is kept.
-    data : Path, optional
-        Where the files of the tasks lie; see `load_task`.
-    methods, tasks : sequence of str
-        Only these; all by default.
-    n_jobs : int
-        Processes; -1 for one per core.
-    watch : Watch, optional
-        Is told how it goes on.
+    The results go to `out`, where those of earlier calls are kept. `data` is the folder with the files of the tasks
+    (see `load_task`); `methods` and `tasks` choose some by name, all by default; `n_jobs` is the number of
+    processes, -1 for one per core.
     """
     with lock_folder(out):
         collect(out)
-        about = _about(experiment, read_about(out))
+        about = _record(experiment, read_about(out))
         made_before = read_runs(out)
         done = set(made_before.select(KEY).iter_rows())
         waiting = [trial for trial in trials(experiment, data, methods, tasks) if trial.key not in done]
-        if watch is not None:
-            watch.begin(waiting, made_before.rows(named=True))
+        if watcher is not None:
+            watcher.start(waiting, made_before.rows(named=True))
         write_about(out, about)
         begun = saved = time.monotonic()
         unsaved: list[Run] = []
@@ -88,8 +77,8 @@ def run_experiment(
             for run in _runs(experiment, waiting, n_jobs):
                 unsaved.append(run)
                 about["runs"][-1]["n_runs"] += 1
-                if watch is not None:
-                    watch.ended(run)
+                if watcher is not None:
+                    watcher.add_run(run)
                 if time.monotonic() - saved > SAVE_EVERY:
                     write_part(out, unsaved)
                     unsaved, saved = [], time.monotonic()
@@ -107,7 +96,7 @@ def run_experiment(
 def trials(
     experiment: Experiment, data: Path | None = None, methods: Sequence[str] = (), tasks: Sequence[str] = ()
 ) -> list[Trial]:
-    """All runs, in an trial in which the first fold of everything comes first."""
+    """All runs of an experiment, the first fold of every task and method first, so that early results are broad."""
     contestants = [c for c in experiment.contestants if not methods or c.name in methods]
     specs = {
         spec if isinstance(spec, str) else str(spec.get("name") or Path(str(spec.get("path"))).stem): spec
@@ -117,7 +106,8 @@ def trials(
         if unknown := sorted(set(asked).difference(known)):
             raise CobrasError(f"Experiment {experiment.name} has no {kind} {', '.join(unknown)}.")
     loaded = [load_task(spec, data) for name, spec in specs.items() if not tasks or name in tasks]
-    loaded.sort(key=lambda task: -task.X.size)  # the longest first, so that no core is left alone at the end
+    # The largest first: a long run that began last would keep all other cores waiting at the end.
+    loaded.sort(key=lambda task: -task.X.size)
     return [
         Trial(task, contestant, repetition, fold)
         for repetition in range(experiment.repetitions)
@@ -130,21 +120,23 @@ def trials(
 
 
 def _runs(experiment: Experiment, waiting: Sequence[Trial], n_jobs: int) -> Iterator[Run]:
+    # Parallel over runs, one thread inside each: small fits are slower on several threads.
     with threadpool_limits(1), joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
         yield from joblib.Parallel(return_as="generator_unordered")(
             joblib.delayed(run_in_worker)(experiment, trial) for trial in waiting
         )
 
 
-def _about(experiment: Experiment, before: dict[str, Any]) -> dict[str, Any]:
-    """The record of all runs into a folder; an experiment that does not fit what lies there is refused."""
-    now = experiment.plain()
+def _record(experiment: Experiment, before: dict[str, Any]) -> dict[str, Any]:
+    """The record of a folder with this start added; an experiment that does not fit what lies there is refused."""
+    now = experiment.as_json()
     old = before.get("experiment", {})
     for key in ("folds", "queries", "seed"):
         if old and old[key] != now[key]:
             raise DataChangedError(
                 f"The results there were made with {key} = {old[key]}, not {now[key]}. Give another --out."
             )
+    # More tasks, repetitions and methods may be added later; each method keeps its parameters.
     known = {c["name"]: c for c in old.get("contestants", [])}
     for contestant in now["contestants"]:
         other = known.get(contestant["name"], contestant)

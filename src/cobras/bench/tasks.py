@@ -14,24 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cobras.bench.sources import prepare
 from cobras.bench.sources.catalogue import FACES, FACES_CHECKSUM, TABLES, TEXTS, data_folder, find_files
-from cobras.bench.sources.prepare import (
-    GENERATED,
-    TaskData,
-    class_codes,
-    distinct_rows,
-    faces_checksum,
-    fixed_order,
-    generate,
-    prepare_faces,
-    prepare_table,
-    prepare_texts,
-    read_faces,
-    read_table,
-    read_texts,
-    table_checksum,
-    texts_checksum,
-)
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
 
@@ -82,32 +66,18 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A line of the table of tasks; None where a value is not known before the data is there.
-
-    Attributes
-    ----------
-    name : str
-        The name of the task.
-    where : str
-        "folder", "cache", "download" (not here yet), "missing" (must be put in place by hand) or "generated".
-    as_recorded : bool or None
-        Whether the content is that of the recorded copy, which the published results are of.
-    n_rows, n_missing : int or None
-        The number of rows and of missing cells in the file.
-    n_duplicates : int or None
-        The number of rows that were removed.
-    n_instances, n_features, n_classes : int or None
-        The size of the task after preparation.
-    smallest, largest : int or None
-        The number of instances of the smallest and of the largest class.
-    """
+    """A line of the table of tasks; None where a value is not known before the data is there."""
 
     name: str
+    # "folder", "cache", "download" (not here yet), "missing" (must be put in place by hand) or "generated".
     where: str
+    # Whether the content is that of the recorded copy, from which the published results come.
     as_recorded: bool | None = None
+    # Of the file: rows, empty cells, and rows that were removed.
     n_rows: int | None = None
     n_missing: int | None = None
     n_duplicates: int | None = None
+    # After preparation; the smallest and the largest class by their number of instances.
     n_instances: int | None = None
     n_features: int | None = None
     n_classes: int | None = None
@@ -146,9 +116,9 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
     """
     if isinstance(spec, Mapping):
         return _user_task(spec)
-    if spec not in (*PAPER, *GENERATED):
+    if spec not in (*PAPER, *prepare.GENERATED):
         raise InvalidDataError(
-            f"There is no task {spec!r}; choose one of {', '.join((*PAPER, *GENERATED))}, "
+            f"There is no task {spec!r}; choose one of {', '.join((*PAPER, *prepare.GENERATED))}, "
             "or give the path and the label column of a table."
         )
     paths: list[Path] = []
@@ -163,7 +133,7 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
 
 
 def describe_tasks(
-    folder: Path | None = None, names: Sequence[str] = (*PAPER, *GENERATED)
+    folder: Path | None = None, names: Sequence[str] = (*PAPER, *prepare.GENERATED)
 ) -> list[Description]:
     """Describe tasks without downloading anything.
 
@@ -176,17 +146,17 @@ def describe_tasks(
     return [_describe(name, folder) for name in names]
 
 
-def _prepare(name: str, paths: Sequence[Path]) -> TaskData:
-    if name in GENERATED:
-        return generate(name)
+def _prepare(name: str, paths: Sequence[Path]) -> prepare.TaskData:
+    if name in prepare.GENERATED:
+        return prepare.generate(name)
     if name in FACES:
-        return prepare_faces(paths[0], paths[1], FACES[name])
-    return prepare_texts(paths[0]) if name in TEXTS else prepare_table(paths[0])
+        return prepare.prepare_faces(paths[0], paths[1], FACES[name])
+    return prepare.prepare_texts(paths[0]) if name in TEXTS else prepare.prepare_table(paths[0])
 
 
 def _describe(name: str, folder: Path | None) -> Description:
-    if name in GENERATED:
-        return _description(name, "generated", generate(name))
+    if name in prepare.GENERATED:
+        return _description(name, "generated", prepare.generate(name))
     paths, where = find_files(name, folder)
     if where != "missing":
         return _description(name, where, _prepare(name, paths), _is_as_recorded(name, paths))
@@ -202,7 +172,9 @@ def _describe(name: str, folder: Path | None) -> Description:
     return Description(name, "missing" if name in FACES else "download")
 
 
-def _description(name: str, where: str, data: TaskData, as_recorded: bool | None = None) -> Description:
+def _description(
+    name: str, where: str, data: prepare.TaskData, as_recorded: bool | None = None
+) -> Description:
     sizes = np.bincount(data.y)
     return Description(
         *(name, where, as_recorded, data.n_rows, data.n_missing),
@@ -217,10 +189,12 @@ def _description(name: str, where: str, data: TaskData, as_recorded: bool | None
 
 def _is_as_recorded(name: str, paths: Sequence[Path]) -> bool:
     if name in FACES:
-        return faces_checksum(read_faces(paths[0], paths[1], FACES[name])[0]) == FACES_CHECKSUM
+        return (
+            prepare.faces_checksum(prepare.read_faces(paths[0], paths[1], FACES[name])[0]) == FACES_CHECKSUM
+        )
     if name in TEXTS:
-        return texts_checksum(read_texts(paths[0])) == TEXTS[name].checksum
-    return table_checksum(*read_table(paths[0]), TABLES[name].step) == TABLES[name].checksum
+        return prepare.texts_checksum(prepare.read_texts(paths[0])) == TEXTS[name].checksum
+    return prepare.table_checksum(*prepare.read_table(paths[0]), TABLES[name].step) == TABLES[name].checksum
 
 
 def _user_task(spec: Mapping[str, Any]) -> Task:
@@ -241,9 +215,9 @@ def _user_task(spec: Mapping[str, Any]) -> Task:
         raise InvalidDataError(
             f"Column {label!r} of {path.name} is empty in {n_empty} rows; every row of a task needs its class."
         )
-    kept = distinct_rows(dataset.X)
-    kept = kept[fixed_order(len(kept))]
-    y, classes = class_codes(column.to_numpy()[kept])
+    kept = prepare.distinct_rows(dataset.X)
+    kept = kept[prepare.fixed_order(len(kept))]
+    y, classes = prepare.class_codes(column.to_numpy()[kept])
     if not 2 <= len(classes) < len(kept):
         raise InvalidDataError(
             f"Column {label!r} of {path.name} has {len(classes)} classes for {len(kept)} different rows; "

@@ -6,7 +6,6 @@ limit nothing more is answered, and the last clustering is repeated, as in the p
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobras.bench.experiment import Contestant, Experiment
+from cobras.bench.experiment import Contestant, Experiment, add_to_path
 from cobras.bench.measures import ari_per_query
 from cobras.bench.results import Run
 from cobras.bench.tasks import Task
@@ -24,7 +23,7 @@ from cobras.core.types import BoolArray, FloatArray, IndexArray
 
 
 class Trial(NamedTuple):
-    """A run to be made."""
+    """A run that is still to be made."""
 
     task: Task
     contestant: Contestant
@@ -33,23 +32,24 @@ class Trial(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, int, int]:
-        """What tells a run from all others."""
+        """What identifies a run."""
         return self.task.name, self.contestant.name, self.repetition, self.fold
 
 
 class TimedOracle:
-    """Answers from labels, notes when each question came, and has enough when the time is up."""
+    """Answers by labels, records when each question came, and stops when the time limit is exceeded."""
 
     def __init__(self, y: IndexArray, limit: float | None) -> None:
         self.y = y
         self.limit = limit
         self.cut_off = False
-        self.begun = time.process_time()
+        self.start = time.process_time()
         self.times: list[float] = []
 
     def __call__(self, i: int, j: int) -> bool:
-        """Question q comes when the clustering after q answers is there."""
-        now = time.process_time() - self.begun
+        """Answer one question."""
+        # Question q comes when the clustering after q answers is there, so this is the time that clustering took.
+        now = time.process_time() - self.start
         self.times.append(now)
         if self.limit is not None and now > self.limit:
             self.cut_off = True
@@ -61,13 +61,14 @@ def run_trial(experiment: Experiment, trial: Trial) -> Run:
     """Fit a method on all instances, asking about those of the other folds only, and score it on its own fold."""
     task, contestant, repetition, fold = trial
     seed = experiment.run_seed(repetition, fold)
-    train = experiment.training(len(task.X), repetition, fold)
-    estimator = contestant.make(task.n_classes, experiment.queries, seed)
+    train = experiment.train_mask(len(task.X), repetition, fold)
+    estimator = contestant.make_estimator(task.n_classes, experiment.queries, seed)
     oracle = TimedOracle(task.y, contestant.seconds)
     clusterings = fit(estimator, task.X, oracle, train)
-    seconds = time.process_time() - oracle.begun
+    seconds = time.process_time() - oracle.start
     n_queries = min(len(clusterings) - 1, experiment.queries)
     aris = ari_per_query(clusterings[: n_queries + 1], task.y, np.flatnonzero(~train))
+    # The last clustering has no question after it; its time is that of the whole run.
     times = np.array([*oracle.times[:n_queries], seconds])
     return Run(
         task=task.name,
@@ -89,7 +90,7 @@ def run_trial(experiment: Experiment, trial: Trial) -> Run:
 
 
 def fit(estimator: Any, X: FloatArray, oracle: TimedOracle, train: BoolArray) -> Sequence[IndexArray]:
-    """The clusterings after 0, 1, 2, ... answers; an estimator that asks nothing gives one."""
+    """Fit an estimator and return its clusterings after 0, 1, 2, ... answers; one if it asks nothing."""
     if "oracle" not in signature(estimator.fit).parameters:
         return [np.asarray(estimator.fit(X).labels_)]
     estimator.fit(X, oracle=oracle, train_indices=np.flatnonzero(train))
@@ -98,11 +99,9 @@ def fit(estimator: Any, X: FloatArray, oracle: TimedOracle, train: BoolArray) ->
 
 
 def run_in_worker(experiment: Experiment, trial: Trial) -> Run:
-    """`run_trial` in a process that may be fresh; what goes wrong is told with its place."""
-    home = str(experiment.home.resolve())
-    if home not in sys.path:  # a method of the user's own lies beside the TOML file
-        sys.path.append(home)
-    _warm_up(experiment, trial)
+    """`run_trial` in a worker process; an error names the run."""
+    add_to_path(experiment.home)
+    _load_kernels(trial)
     try:
         return run_trial(experiment, trial)
     except Exception as error:
@@ -111,26 +110,25 @@ def run_in_worker(experiment: Experiment, trial: Trial) -> Run:
         raise CobrasError(f"{method} on {task}, repetition {repetition}, fold {fold}: {reason}") from error
 
 
-_warm: set[tuple[str, str]] = set()
+# Methods and types of data whose kernels this process has loaded.
+_loaded: set[tuple[str, str]] = set()
 
 
-def _warm_up(experiment: Experiment, trial: Trial) -> None:
-    """Load or compile the kernels on a few rows, so that no run is charged for it."""
+def _load_kernels(trial: Trial) -> None:
+    """Load or compile the kernels by a fit on a few rows, so that it does not count as time of a run."""
     task, contestant = trial.task, trial.contestant
     key = contestant.name, task.X.dtype.char
-    if key in _warm:
+    if key in _loaded:
         return
-    _warm.add(key)
+    _loaded.add(key)
+    # Kernels are compiled per type of data, not per shape, so 80 rows do.
     rows = np.random.default_rng(0).permutation(len(task.X))[:80]
     few = np.ascontiguousarray(task.X[rows])
-    with suppress(Exception):  # so few rows may be refused; if it is a defect the run itself will show it
-        estimator = contestant.make(min(task.n_classes, 3), 10, 0)
-        fit(
-            estimator,
-            few,
-            TimedOracle(task.y[rows], min(5.0, contestant.seconds or 5.0)),
-            np.ones(len(rows), dtype=bool),
-        )
+    oracle = TimedOracle(task.y[rows], min(5.0, contestant.seconds or 5.0))
+    # A method may refuse so few rows; a defect will show in the run itself.
+    with suppress(Exception):
+        estimator = contestant.make_estimator(min(task.n_classes, 3), 10, 0)
+        fit(estimator, few, oracle, np.ones(len(rows), dtype=bool))
 
 
 def _repeat_last(values: FloatArray, queries: int) -> list[float]:

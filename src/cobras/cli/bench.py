@@ -63,7 +63,7 @@ def run(
                 methods=method or [],
                 tasks=task or [],
                 n_jobs=jobs,
-                watch=forecast,
+                watcher=forecast,
             )
     except KeyboardInterrupt:
         print("Stopped; the runs that had ended are saved, and the same command goes on.", file=sys.stderr)
@@ -163,7 +163,7 @@ class Forecast:
         self._waiting: dict[tuple[str, str], int] = defaultdict(int)
         self._cost: dict[tuple[str, str], tuple[float, int]] = {}
 
-    def begin(self, waiting: Sequence[Trial], done: Sequence[Mapping[str, Any]]) -> None:
+    def start(self, waiting: Sequence[Trial], done: Sequence[Mapping[str, Any]]) -> None:
         """Set up the bar."""
         self.n_before = len(done)
         for run in done:
@@ -175,7 +175,7 @@ class Forecast:
             return
         print(f"{len(waiting)} runs to make on {self.n_jobs} processes.", file=sys.stderr)
 
-    def ended(self, run: Run) -> None:
+    def add_run(self, run: Run) -> None:
         """Move the bar."""
         self._count(run.method, run.task, run.seconds)
         self._waiting[run.method, run.task] -= 1

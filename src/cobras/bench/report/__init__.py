@@ -6,6 +6,7 @@ Written as one HTML page that needs no other file, as Markdown, and as SVG and P
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +30,9 @@ from cobras.bench.report.summary import Summary, read_summary
 
 
 def write_report(*folders: Path, out: Path | None = None) -> Path:
-    """Write the report on the results in one or several folders.
+    """Write `report.html`, `report.md` and `figures/` on one or several experiments, and return the HTML page.
 
-    Parameters
-    ----------
-    folders : Path
-        Folders that `cobras bench run` filled; the experiments must have the same folds and seed.
-    out : Path, optional
-        Where `report.html`, `report.md` and `figures/` go; the first folder by default.
-
-    Returns
-    -------
-    Path
-        The HTML page.
+    The folders were filled by `cobras bench run` with the same folds and seed; `out` is the first by default.
     """
     summary = read_summary(*folders)
     out = folders[0] if out is None else out
@@ -56,7 +47,6 @@ def write_report(*folders: Path, out: Path | None = None) -> Path:
 
 def _blocks(summary: Summary, out: Path) -> list[Block]:
     checks = check_claims(summary)
-    ranks = tables.aligned_rank(summary)
     return [
         Text(_introduction(summary, checks)),
         Heading("What the paper claims, and what we measured"),
@@ -71,7 +61,7 @@ def _blocks(summary: Summary, out: Path) -> list[Block]:
         Heading("Tables"),
         tables.mean_ari(summary),
         *tables.comparison_tables(summary),
-        *([ranks] if ranks is not None else [Text("No aligned ranks: fewer than two methods share a task.")]),
+        tables.aligned_rank(summary),
         tables.run_times(summary),
         tables.waiting_times(summary),
         *tables.ari_per_task(summary),
@@ -83,6 +73,7 @@ def _blocks(summary: Summary, out: Path) -> list[Block]:
     ]
 
 
+# How to read the numbers; the last paragraphs of every report.
 HOW = (
     "Score: the adjusted Rand index (ARI) on the instances of the test fold only, of the clustering a "
     "person would get by stopping after so many answers. 1 is the true clustering, 0 is chance.",
@@ -100,8 +91,8 @@ HOW = (
 
 
 def _introduction(summary: Summary, checks: list[Check]) -> str:
-    verdicts = [check.verdict for check in checks]
-    counts = ", ".join(f"{verdict}: {verdicts.count(verdict)}" for verdict in Verdict if verdict in verdicts)
+    n_of = Counter(check.verdict for check in checks)
+    counts = ", ".join(f"{verdict}: {n_of[verdict]}" for verdict in Verdict if n_of[verdict])
     return (
         f"{len(summary.methods)} methods on {len(summary.tasks)} tasks, {len(summary.runs)} runs of up to "
         f"{summary.n_queries} queries. Verdicts on {len(checks)} claims of the paper: {counts}."

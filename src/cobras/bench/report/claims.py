@@ -44,6 +44,7 @@ def query_efficient(summary: Summary) -> Check:
     if ranking is None or "COBRAS" not in ranked or all(m.startswith("COBRA") for m in ranked):
         return Check(claim, rule, (), "COBRAS and a method other than COBRA did not both run.")
     places = [ranking.methods.index(m) for m in ranked]
+    # From the first query on: before it the methods have had no answer to use.
     own = ranked.index("COBRAS")
     ranks = ranking.ranks[places, 1:]
     share = float(_has_best_rank(ranks, own).mean())
@@ -185,6 +186,7 @@ def anytime(summary: Summary) -> Check:
 
 def _early_and_late_ranks(ranking: Ranking, method: str) -> list[Part]:
     own = ranking.methods.index(method)
+    # The mean of all ranks 1 to n_methods * n_tasks.
     middle = (len(ranking.methods) * len(ranking.tasks) + 1) / 2
     early, late = (ranking.ranks[own, part].mean() for part in (slice(1, FEW + 1), slice(MANY, None)))
     drawn_early = ranking.draws[:, own, 1 : FEW + 1].mean(axis=1)

@@ -18,7 +18,7 @@ from scipy.optimize import isotonic_regression
 from cobras.bench.measures import Mean
 from cobras.bench.report.claims import TIMED_AT
 from cobras.bench.report.pages import INK, LINE, PAPER, Picture, span
-from cobras.bench.report.summary import Ranking, Summary
+from cobras.bench.report.summary import Summary
 from cobras.core.exceptions import CobrasError
 from cobras.core.types import FloatArray
 
@@ -113,6 +113,7 @@ def draw_figures(summary: Summary, folder: Path) -> list[Picture]:
             if drawing is None:
                 continue
             figure, caption = drawing
+            # Without a date, so that the same results give the same file.
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
             svg = _round_coordinates((folder / f"{name}.svg").read_text(encoding="utf-8"))
             (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
@@ -144,14 +145,18 @@ def aligned_rank(summary: Summary) -> Drawing:
         return None
     figure, axes = _axes()
     ends = {}
-    for method, style, line, low, high, at in _ranks_with_errors(ranking):
-        axes.plot(line, markevery=at.tolist(), **style.line)
-        axes.vlines(at, low[at], high[at], color=style.colour, linewidth=1)
-        ends[method] = float(line[-1])
+    styles, (low, high) = line_styles(ranking.methods), ranking.interval
+    for i, method in enumerate(ranking.methods):
+        at = _marker_positions(ranking.ranks.shape[1], i, len(ranking.methods))
+        axes.plot(ranking.ranks[i], markevery=at.tolist(), **styles[method].line)
+        # Bars at the markers only: bands of all methods would cover each other.
+        axes.vlines(at, low[i, at], high[i, at], color=styles[method].colour, linewidth=1)
+        ends[method] = float(ranking.ranks[i, -1])
     n_ranks = len(ranking.methods) * len(ranking.tasks)
     axes.set_ylim(axes.get_ylim()[1], axes.get_ylim()[0])
     axes.set(xlabel="queries answered", ylabel=f"average aligned rank, 1 to {n_ranks}   (better →)")
-    _finish(axes, summary.n_queries, ends, line_styles(ranking.methods))
+    axes.set_xlim(0, summary.n_queries)
+    label_ends(axes, summary.n_queries, ends, styles)
     caption = (
         f"Rank 1 is the best and on top; all values of {len(ranking.methods)} methods on "
         f"{len(ranking.tasks)} tasks are ranked together. Mean ARI over folds that all these methods "
@@ -163,19 +168,18 @@ def aligned_rank(summary: Summary) -> Drawing:
 
 def mean_ari(summary: Summary, methods: Sequence[str]) -> Drawing:
     """Mean ARI over the tasks per number of queries."""
-    comparable = summary.comparable(methods)
-    if not comparable.tasks:
+    methods, tasks, left_out = summary.comparable(methods)
+    if not tasks:
         return None
     figure, axes = _axes()
     styles = line_styles(summary.methods)
-    curves = {method: summary.mean_curve(method, comparable.tasks) for method in comparable.methods}
+    curves = {method: summary.mean_curve(method, tasks) for method in methods}
     _draw_curves(axes, curves, styles, markers=True)
-    axes.set(xlabel="queries answered", ylabel=f"mean ARI over {len(comparable.tasks)} tasks   (better →)")
+    axes.set(xlabel="queries answered", ylabel=f"mean ARI over {len(tasks)} tasks   (better →)")
     ends = {method: float(mean.value[-1]) for method, mean in curves.items()}
-    _finish(axes, summary.n_queries, ends, styles)
-    caption = f"ARI on test folds, all folds each method has run. Bands: {ERROR}. " + " ".join(
-        comparable.left_out
-    )
+    axes.set_xlim(0, summary.n_queries)
+    label_ends(axes, summary.n_queries, ends, styles)
+    caption = f"ARI on test folds, all folds each method has run. Bands: {ERROR}. " + " ".join(left_out)
     return figure, caption.strip()
 
 
@@ -190,7 +194,8 @@ def run_time(summary: Summary) -> Drawing:
         return None
     names = [task.name for task in summary.tasks]
     labels = [f"{shorten(task.name, 30)} ({task.n_rows})" for task in summary.tasks]
-    below = 0.25 + 0.066 * max(map(len, labels))  # inches
+    # Inches below the axes, by the longest label, which stands upright.
+    below = 0.25 + 0.066 * max(map(len, labels))
     figure, axes = _axes(height=3.2 + below, bottom=below / (3.2 + below), left=0.12)
     styles, ends, circles = line_styles(summary.methods), {}, 0
     for rival, found in ratios.items():
@@ -236,9 +241,8 @@ def ari_per_task(summary: Summary) -> Drawing:
         panel.set_axis_off()
     for task, panel in zip(summary.tasks, grid.flat, strict=False):
         there = [method for method in summary.methods if len(summary.rows(method, task.name))]
-        _draw_curves(
-            panel, {method: summary.curve(method, task.name) for method in there}, styles, markers=False
-        )
+        curves = {method: summary.curve(method, task.name) for method in there}
+        _draw_curves(panel, curves, styles, markers=False)
         panel.set_title(f"{shorten(task.name, 30)} ({task.n_rows}, {task.n_classes})", fontsize=8, loc="left")
         panel.tick_params(labelsize=7.5)
         panel.set_xlim(0, summary.n_queries)
@@ -249,11 +253,8 @@ def ari_per_task(summary: Summary) -> Drawing:
     keys = [Line2D([], [], **styles[method].line) for method in summary.methods]
     names = [shorten(method, 18) for method in summary.methods]
     figure.legend(keys, names, loc="upper center", ncols=4, handlelength=4)
-    return (
-        figure,
-        "In brackets rows and classes; the vertical axes differ. All folds each method has run. Bands: "
-        f"{ERROR}.",
-    )
+    caption = "In brackets rows and classes; the vertical axes differ. All folds each method has run. Bands: "
+    return figure, f"{caption}{ERROR}."
 
 
 def _axes(height: float = 4.4, bottom: float = 0.12, left: float = 0.1) -> tuple[Figure, Axes]:
@@ -263,11 +264,6 @@ def _axes(height: float = 4.4, bottom: float = 0.12, left: float = 0.1) -> tuple
     axes = figure.subplots()
     figure.subplots_adjust(left=left, right=0.78, bottom=bottom, top=0.97)
     return figure, axes
-
-
-def _finish(axes: Axes, n_queries: int, ends: Mapping[str, float], styles: dict[str, Style]) -> None:
-    axes.set_xlim(0, n_queries)
-    label_ends(axes, n_queries, dict(ends), styles)
 
 
 def _draw_curves(
@@ -283,16 +279,6 @@ def _draw_curves(
         value, error = mean.value[x], mean.half_width[x]
         axes.plot(x, value, **line)
         axes.fill_between(x, value - error, value + error, color=style.colour, alpha=0.18, linewidth=0)
-
-
-def _ranks_with_errors(ranking: Ranking) -> list[tuple[str, Style, FloatArray, FloatArray, FloatArray, Any]]:
-    styles, k = line_styles(ranking.methods), len(ranking.methods)
-    low, high = ranking.interval
-    n = ranking.ranks.shape[1]
-    return [
-        (method, styles[method], ranking.ranks[i], low[i], high[i], _marker_positions(n, i, k))
-        for i, method in enumerate(ranking.methods)
-    ]
 
 
 def _marker_positions(n: int, place: int, k: int, n_marks: int = 6) -> Any:
@@ -347,13 +333,16 @@ def spaced_positions(wanted: FloatArray, gap: float, low: float, high: float) ->
     return found
 
 
-def label_ends(axes: Axes, x: float, ends: dict[str, float], styles: dict[str, Style]) -> None:
+def label_ends(axes: Axes, x: float, ends: Mapping[str, float], styles: Mapping[str, Style]) -> None:
     """Write the name of each line right of the axes, at the height of its end, without overlaps."""
-    height = axes.bbox.height / axes.figure.dpi * 72  # points
+    # In points, like the size of the font: labels are 13 points apart.
+    height = axes.bbox.height / axes.figure.dpi * 72
     to_axes = axes.transScale + axes.transLimits
     wanted = np.array([to_axes.transform((x, y))[1] for y in ends.values()])
     for (method, y), place in zip(ends.items(), spaced_positions(wanted, 13 / height, 0.0, 1.0), strict=True):
         style = styles[method]
+        # From the left end of the label to the end of the line, with room for the marker.
+        arrow = {"arrowstyle": "-", "color": style.colour, "lw": 0.8, "shrinkA": 8, "relpos": (0, 0.5)}
         axes.annotate(
             shorten(method, 18),
             (x, y),
@@ -361,12 +350,6 @@ def label_ends(axes: Axes, x: float, ends: dict[str, float], styles: dict[str, S
             textcoords="axes fraction",
             va="center",
             annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": style.colour,
-                "linewidth": 0.8,
-                "shrinkA": 8,
-                "relpos": (0, 0.5),
-            },
+            arrowprops=arrow,
         )
         axes.plot([1.035], [place], transform=axes.transAxes, clip_on=False, **style.line)

@@ -53,28 +53,15 @@ class Comparable(NamedTuple):
 
 @dataclass(frozen=True)
 class Ranking:
-    """Aligned ranks of all methods that can be compared.
-
-    Attributes
-    ----------
-    methods, tasks, left_out : tuple of str
-        Which methods and tasks take part, and what is left out; see `Comparable`.
-    n_common : tuple of int
-        The number of common folds of each task.
-    Z : array of shape (n_tasks, n_methods, n_queries + 1)
-        Mean ARI over the common folds.
-    ranks : array of shape (n_methods, n_queries + 1)
-    draws : array of shape (n_draws, n_methods, n_queries + 1)
-        The ranks with the folds drawn anew.
-    """
+    """Aligned ranks of all methods that can be compared; the first three fields are those of `Comparable`."""
 
     methods: tuple[str, ...]
     tasks: tuple[str, ...]
     left_out: tuple[str, ...]
-    n_common: tuple[int, ...]
-    Z: FloatArray
-    ranks: FloatArray
-    draws: FloatArray
+    n_common: tuple[int, ...]  # folds of each task that all methods have run
+    Z: FloatArray  # mean ARI over the common folds; shape (n_tasks, n_methods, n_queries + 1)
+    ranks: FloatArray  # shape (n_methods, n_queries + 1)
+    draws: FloatArray  # the ranks with the folds drawn anew; shape (n_draws, n_methods, n_queries + 1)
 
     @cached_property
     def interval(self) -> FloatArray:
@@ -87,34 +74,17 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Summary:
-    """All runs of an experiment.
-
-    Attributes
-    ----------
-    name : str
-        The experiment.
-    tasks : tuple of TaskSize
-        From the fewest rows to the most.
-    methods : tuple of str
-        In the order of the paper, then all others.
-    n_folds : int
-        Folds of the cross-validation.
-    runs : polars.DataFrame
-        One row per run, in the order of the rows of `ari` and `seconds`.
-    ari, seconds : array of shape (n_runs, n_queries + 1)
-        ARI on the test fold, and what the run had cost in total, after 0, 1, 2, ... answers.
-    about : dict
-        What was run where.
-    """
+    """All runs of an experiment."""
 
     name: str
-    tasks: tuple[TaskSize, ...]
-    methods: tuple[str, ...]
-    n_folds: int
-    runs: pl.DataFrame
+    tasks: tuple[TaskSize, ...]  # from the fewest rows to the most
+    methods: tuple[str, ...]  # in the order of the paper, then all others
+    n_folds: int  # of the cross-validation
+    runs: pl.DataFrame  # one row per run, in the order of the rows of `ari` and `seconds`
+    # On the test fold, and the CPU seconds in total, after 0, 1, 2, ... answers; shape (n_runs, n_queries + 1).
     ari: FloatArray
     seconds: FloatArray
-    about: dict[str, Any]
+    about: dict[str, Any]  # the record of what was run where; see `read_about`
 
     @property
     def n_queries(self) -> int:

@@ -54,46 +54,30 @@ def runs_per_method(summary: Summary) -> Table:
                 duration(float(runs["seconds"].to_numpy().sum(dtype=np.float64))),
             )
         )
-    header = (
-        "method",
-        "tasks",
-        "repetitions × folds",
-        "runs",
-        "answers",
-        "time limit",
-        "cut off",
-        "CPU time",
-    )
+    columns = ("tasks", "repetitions × folds", "runs", "answers", "time limit", "cut off", "CPU time")
     caption = (
         "Per task: repetitions of the cross-validation, and folds in each. Answers: how many a run was "
         "given; a run may end early because nothing is left to ask, or because the time limit cuts it off; "
         "then its last clustering counts for all later queries."
     )
-    return Table("What was run", header, tuple(rows), caption)
+    return Table("What was run", ("method", *columns), tuple(rows), caption)
 
 
 def mean_ari(summary: Summary) -> Table:
-    """The headline: mean ARI over tasks and the area under the curve."""
-    comparable = summary.comparable(summary.methods)
+    """The main table: mean ARI over tasks and the area under the curve."""
+    comparable, tasks, left_out = summary.comparable(summary.methods)
+    methods = comparable if tasks else ()
     at = points(summary)
-    curves = (
-        [summary.mean_curve(method, comparable.tasks) for method in comparable.methods]
-        if comparable.tasks
-        else []
-    )
-    areas = (
-        [_mean_area(summary, method, comparable.tasks) for method in comparable.methods]
-        if comparable.tasks
-        else []
-    )
+    curves = [summary.mean_curve(method, tasks) for method in methods]
+    areas = [mean_over_tasks([summary.area(method, task) for task in tasks]) for method in methods]
     values = [[*(_at(curve, q) for q in at), area] for curve, area in zip(curves, areas, strict=True)]
     caption = (
-        f"Over {len(comparable.tasks)} tasks, all folds each method has run, ± half of the 95 % interval for "
+        f"Over {len(tasks)} tasks, all folds each method has run, ± half of the 95 % interval for "
         "running it again on the same tasks. AUC: area under the curve from 0 queries on, 1 at most. "
-        + " ".join(comparable.left_out)
+        + " ".join(left_out)
     )
     header = ("method", *(f"{q} queries" for q in at), "AUC")
-    return _table("Mean ARI", header, comparable.methods, values, caption.strip(), by_row=False)
+    return _table("Mean ARI", header, methods, values, caption.strip(), by_row=False)
 
 
 def ari_per_task(summary: Summary) -> list[Table]:
@@ -109,11 +93,11 @@ def ari_per_task(summary: Summary) -> list[Table]:
     ]
 
 
-def aligned_rank(summary: Summary) -> Table | None:
+def aligned_rank(summary: Summary) -> Table | Text:
     """Aligned ranks at some numbers of queries, with Friedman's test."""
     ranking = summary.ranking
     if ranking is None:
-        return None
+        return Text("No aligned ranks: fewer than two methods share a task.")
     at, (low, high) = points(summary), ranking.interval
     rows = [
         (method, *(f"{ranking.ranks[i, q]:.1f} ({low[i, q]:.1f}–{high[i, q]:.1f})" for q in at))
@@ -205,6 +189,7 @@ def _task_table(summary: Summary, title: str, score: Callable[[str, str], Mean],
         [score(method, task) if len(summary.rows(method, task)) else None for method in summary.methods]
         for task in tasks
     ]
+    # The last row is a mean over the tasks that all methods ran on.
     complete = [[mean for mean in row if mean is not None] for row in values if None not in row]
     if complete:
         values.append([mean_over_tasks(column) for column in zip(*complete, strict=True)])
@@ -227,6 +212,7 @@ def _table(
         (name, *(NONE if mean is None else plus_minus(mean) for mean in row))
         for name, row in zip(names, values, strict=True)
     )
+    # A method that did not run is never the best.
     numbers = np.array([[-np.inf if mean is None else mean.value for mean in row] for row in values])
     axis = 1 if by_row else 0
     best = numbers >= numbers.max(axis=axis, keepdims=True) if numbers.size else numbers
@@ -236,10 +222,6 @@ def _table(
 
 def _at(curve: Mean, q: int) -> Mean:
     return Mean(curve.value[q], curve.variance[q], curve.df[q])
-
-
-def _mean_area(summary: Summary, method: str, tasks: Sequence[str]) -> Mean:
-    return mean_over_tasks([summary.area(method, task) for task in tasks])
 
 
 def _median_time(summary: Summary, method: str, task: str, query: int) -> float | None:
@@ -254,7 +236,8 @@ def comparison_tables(summary: Summary) -> list[Block]:
     found: list[Block] = []
     for method in summary.methods:
         if method not in METHODS and method not in all_variants and _is_comparable(summary, method):
-            ranked = method not in families  # variants share the places of the method
+            # Variants would share the ranks of their method, so the sentence on ranks is left out.
+            ranked = method not in families
             words = _lead_sentence(summary, method) + (_rank_sentence(summary, method) if ranked else "")
             found += [_lead_table(summary, method), Text(words)]
         if method in families and summary.n_queries >= CHOSEN_AT[0]:
@@ -277,19 +260,11 @@ def variants_of_methods(summary: Summary) -> dict[str, tuple[str, ...]]:
 
 
 class Choice(NamedTuple):
-    """What leave-one-task-out chose.
-
-    Attributes
-    ----------
-    tasks : tuple of str
-    chosen : tuple of str
-        For each task the candidate with the best mean ARI on the others.
-    leads : array of shape (2, n_tasks, n_points)
-        Mean lead over COBRAS: of what was chosen, and of the first candidate.
-    """
+    """What leave-one-task-out chose."""
 
     tasks: tuple[str, ...]
-    chosen: tuple[str, ...]
+    chosen: tuple[str, ...]  # for each task the candidate with the best mean ARI on the others
+    # Mean lead over COBRAS of what was chosen, and of the first candidate; shape (2, n_tasks, n_points).
     leads: FloatArray
 
 
@@ -303,7 +278,8 @@ def leave_one_task_out(summary: Summary, candidates: Sequence[str], points: Sequ
     rows = [summary.common_folds(methods, task)[0] for task in tasks]
     ari = np.array([summary.ari[r][..., list(points)].mean(axis=0, dtype=np.float64) for r in rows])
     own = ari[:, :-1].mean(axis=2)
-    best = (own.sum(axis=0) - own).round(9).argmax(axis=1)  # rounded, so that equal candidates are equal
+    # The sum over all tasks less the own one; rounded, so that equal candidates are equal and the first is chosen.
+    best = (own.sum(axis=0) - own).round(9).argmax(axis=1)
     of_tasks = np.arange(len(tasks))
     found = np.array([ari[of_tasks, best], ari[:, 0]]) - ari[:, -1]
     return Choice(tasks, tuple(candidates[c] for c in best), found)
@@ -363,6 +339,7 @@ def _leave_one_out_tables(summary: Summary, method: str, family: Sequence[str]) 
     rows = []
     for name, per_task in zip(("chosen without the task", "defaults"), choice.leads, strict=True):
         columns = np.column_stack([per_task, per_task.mean(axis=1)])
+        # Over tasks, not folds: the question is how the choice would do on another task.
         errors = columns.std(axis=0, ddof=1) / math.sqrt(n)
         rows.append(
             (name, *(f"{m:.3f} ± {e:.3f}" for m, e in zip(columns.mean(axis=0), errors, strict=True)))

@@ -14,12 +14,12 @@ import tempfile
 import urllib.error
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from cobras.bench.sources.catalogue import FACES, TABLES, TEXTS, Table, files_of
+from cobras.bench.sources.catalogue import FACES, TABLES, TEXTS, RecordedTable, files_of
 from cobras.bench.sources.prepare import Names, table_checksum, texts_checksum, write_table, write_texts
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
@@ -139,7 +139,7 @@ def check_table(name: str, X: FloatArray, target: Names) -> Names:
     return target
 
 
-def _recorded_names(target: Names, recorded: Table) -> Names:
+def _recorded_names(target: Names, recorded: RecordedTable) -> Names:
     """Classes by their recorded names: as they are, or else by their sizes where all of these differ."""
     sizes = Counter(target.tolist())
     by_size = {size: name for name, size in recorded.classes.items()}
@@ -167,17 +167,12 @@ def fetch_texts() -> dict[str, list[dict[str, str]]]:
         for name, texts in TEXTS.items()
     }
     for name, texts in TEXTS.items():
-        check_texts(name, found[name], texts.checksum)
+        if texts_checksum(found[name]) != texts.checksum:
+            raise InvalidDataError(
+                f"The documents of {name} that scikit-learn fetched are not the recorded ones; "
+                f"put a good {files_of(name)[0]} into {cache_folder()}."
+            )
     return found
-
-
-def check_texts(name: str, documents: Sequence[dict[str, str]], checksum: str) -> None:
-    """Raise InvalidDataError when the documents are not the recorded ones."""
-    if texts_checksum(documents) != checksum:
-        raise InvalidDataError(
-            f"The documents of {name} that scikit-learn fetched are not the recorded ones; "
-            f"put a good {files_of(name)[0]} into {cache_folder()}."
-        )
 
 
 @contextlib.contextmanager

@@ -199,17 +199,8 @@ def _replace_file(path: Path, content: bytes) -> None:
 
 
 def table_checksum(X: FloatArray, target: Names, step: float) -> str:
-    """A checksum of rows that ignores their order and how numbers are printed.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Raw features, NaN where missing.
-    target : array of shape (n,)
-        The class of each row.
-    step : float
-        Features are compared as multiples of it, so that a copy with fewer digits has the same checksum.
-    """
+    """A checksum of raw features and classes that ignores the order of the rows and how numbers are printed."""
+    # Features are compared as multiples of the step, so that a copy with fewer digits has the same checksum.
     names, codes = np.unique(target, return_inverse=True)
     with np.errstate(over="ignore", invalid="ignore"):  # a damaged file may hold anything
         multiples = np.where(np.isnan(X), np.iinfo(np.int64).min, np.rint(X / step)).astype("<i8")
