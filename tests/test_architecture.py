@@ -27,7 +27,6 @@ ALLOWED = {
     "bench": {"core", "spaces", "methods", "session", "estimators", "baselines", "data"},
     "web": {"core", "spaces", "methods", "session", "data"},
     "cli": {"core", "spaces", "methods", "session", "data", "bench", "web"},
-    "moved": set(),
     "__main__": {"cli"},
 }
 
