@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cobras.data import Picture, export_labels, load_demo, read_dataset
+from cobras.data import Picture, export_dataset, load_demo, read_dataset
 
 READ = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".json": pl.read_json, ".jsonl": pl.read_ndjson}
 
@@ -17,7 +17,7 @@ READ = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".json": pl.read_json,
 def test_labels_with_all_columns(tmp_path: Path, suffix: str) -> None:
     (tmp_path / "t.csv").write_text("name,x,kind\nrose,1,a\nlily,2,b\nivy,,a\n")
     ds = read_dataset(tmp_path / "t.csv", label="kind")
-    out = export_labels(ds.frame, np.array([0, 1, 1]), {1: "climbers"}, tmp_path / f"out{suffix}")
+    out = export_dataset(ds, np.array([0, 1, 1]), {1: "climbers"}, tmp_path / f"out{suffix}")
     assert READ[suffix](out).rows() == [
         ("rose", 1, "a", 0, None),
         ("lily", 2, "b", 1, "climbers"),

@@ -53,8 +53,8 @@ def write_export(
     """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
     from cobras.core.exceptions import InvalidDataError
-    from cobras.core.writers import answers_as_rows, with_clusters
-    from cobras.data.export import clusters_in_batches, export_dataset
+    from cobras.core.writers import answers_as_rows
+    from cobras.data.export import export_dataset, frames_with_clusters
     from cobras.data.tables.remote import url_of
 
     by_workers = scheduler is not None and out is not None and not out.suffix
@@ -104,11 +104,7 @@ def write_export(
         print(json.dumps(report, default=str))
     elif out is None and answers is None:
         sys.stdout.flush()
-        if dataset.large is None:
-            frames = iter([with_clusters(dataset.frame, labels, names)])
-        else:
-            frames = clusters_in_batches(dataset.large, labels, names)
-        for number, frame in enumerate(frames):
+        for number, frame in enumerate(frames_with_clusters(dataset, labels, names)):
             sys.stdout.buffer.write(frame.write_csv(include_header=number == 0).encode())
         sys.stdout.buffer.flush()
     else:

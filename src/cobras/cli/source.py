@@ -16,7 +16,8 @@ from cobras.cli.options import Options, is_session, raise_is_session
 from cobras.core.checks import is_dask
 from cobras.core.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
-from cobras.data.read import choices_of, recipe_choices
+from cobras.data.guess import Choices
+from cobras.data.read import recipe_choices
 from cobras.data.recipe import Recipe
 from cobras.data.tables.files import is_pattern
 from cobras.data.tables.remote import read_remote, url_of
@@ -38,7 +39,7 @@ def load_data(path: Path | None, file: Path, options: Options) -> Dataset:
     recipe = _notes(file)[1] if file.is_file() and file.stat().st_size else None
     if recipe is None:
         return read_source(path, options)
-    choices = choices_of(**options.of_data)
+    choices = Choices(**options.of_data)
     for option in options.of_data:
         before = getattr(recipe, option)
         if getattr(choices, option) != before:
@@ -55,7 +56,7 @@ def load_data(path: Path | None, file: Path, options: Options) -> Dataset:
 def read_source(path: Path, options: Options) -> Dataset:
     """Read data for the first time, by a cluster where a scheduler is given."""
     if options.scheduler is not None:
-        return read_remote(path, choices_of(**options.of_data))
+        return read_remote(path, Choices(**options.of_data))
     if (address := url_of(path)) is not None:
         raise InvalidDataError(
             f"{address} is not a file of this machine; add --scheduler tcp://host:8786, or --scheduler local, "

@@ -2,7 +2,7 @@
 
 from cobras.core.writers import write_table
 from cobras.data.dataset import Card, Dataset, Picture, Row, Series, Text, load_demo
-from cobras.data.export import export_labels
+from cobras.data.export import export_dataset
 from cobras.data.items.images import Photo
 from cobras.data.read import read_dataset, read_features, read_recipe
 
@@ -14,7 +14,7 @@ __all__ = [
     "Row",
     "Series",
     "Text",
-    "export_labels",
+    "export_dataset",
     "load_demo",
     "read_dataset",
     "read_features",

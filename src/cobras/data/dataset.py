@@ -24,39 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A card that shows the values of one row of a table, by column and in the file's order.
-
-    Examples
-    --------
-    >>> Row({"length": 5.1, "colour": "red"}).values["colour"]
-    'red'
-    """
+    """A card that shows the values of one row of a table, by column and in the file's order."""
 
     values: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A card that shows a small grey picture, 0 for paper and 1 for ink.
-
-    Examples
-    --------
-    >>> Picture(np.eye(8)).pixels.shape
-    (8, 8)
-    """
+    """A card that shows a small grey picture, 0 for paper and 1 for ink."""
 
     pixels: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A card that shows a text, with the other columns of its row.
-
-    Examples
-    --------
-    >>> Text("A long story.", {"year": 1913}).values["year"]
-    1913
-    """
+    """A card that shows a text, with the other columns of its row."""
 
     text: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -64,13 +46,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A card that shows a time series, of shape (channels, length); NaN is a gap.
-
-    Examples
-    --------
-    >>> Series(np.zeros((1, 100))).channels.shape
-    (1, 100)
-    """
+    """A card that shows a time series, of shape (channels, length); NaN is a gap."""
 
     channels: FloatArray
     values: Mapping[str, Any] = field(default_factory=dict)

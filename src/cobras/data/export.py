@@ -1,9 +1,9 @@
-"""What a person takes home: the table as it was, with its clusters."""
+"""The table of a data set as it was, with its clusters, as a file or piece by piece."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,42 +15,35 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cobras.data.dataset import Dataset
-    from cobras.data.tables.outofcore import LargeTable
 
 
-def clusters_in_batches(
-    table: LargeTable, labels: npt.NDArray[Any], names: Mapping[int, str] | None = None
+def frames_with_clusters(
+    dataset: Dataset, labels: npt.NDArray[Any], names: Mapping[int, str] | None = None
 ) -> Iterator[pl.DataFrame]:
-    """A large table with its clusters, piece by piece."""
-    for start, batch in table.batches():
+    """All original columns of a data set with their clusters: one table, or pieces of it where it is large."""
+    if dataset.large is None:
+        yield with_clusters(dataset.frame, labels, names)
+        return
+    for start, batch in dataset.large.batches():
         yield with_clusters(batch, labels[start : start + batch.height], names)
 
 
 def export_dataset(
     dataset: Dataset, labels: npt.NDArray[Any], names: Mapping[int, str] | None, path: str | os.PathLike[str]
 ) -> Path:
-    """Write all original columns of a data set with their clusters, in pieces where it is large."""
-    if dataset.large is None:
-        return export_labels(dataset.frame, labels, names, path)
-    return write_batches(clusters_in_batches(dataset.large, labels, names), path)
-
-
-def export_labels(
-    frame: pl.DataFrame,
-    labels: Sequence[int] | npt.NDArray[Any],
-    names: Mapping[int, str] | None,
-    path: str | os.PathLike[str],
-) -> Path:
     """Write all original columns with their clusters as CSV, TSV, Parquet, JSON or JSON Lines, by suffix.
 
     Examples
     --------
-    >>> import tempfile, polars as pl
+    >>> import tempfile
+    >>> from cobras.data import load_demo
+    >>> digits = load_demo()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     print(export_labels(pl.DataFrame({"x": [1, 2]}), [0, 1], {}, folder + "/out.csv").read_text())
-    x,cluster
-    1,0
-    2,1
-    <BLANKLINE>
+    ...     print(export_dataset(digits, digits.labels, {0: "zero"}, folder + "/out.csv").read_text()[:43])
+    id,digit,cluster,cluster_name
+    0,0,0,zero
+    1,
     """
-    return write_frame(with_clusters(frame, labels, names), path)
+    frames = frames_with_clusters(dataset, labels, names)
+    # JSON is one list, which cannot be written in pieces; a large table is refused it.
+    return write_frame(next(frames), path) if dataset.large is None else write_batches(frames, path)

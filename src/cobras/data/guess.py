@@ -16,7 +16,7 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.items.tsfiles import guess_layout
 from cobras.data.recipe import Recipe
-from cobras.data.tables.columns import name_list
+from cobras.data.tables.columns import check_names, name_list
 
 Kind: TypeAlias = Literal["table", "text", "image", "series"]
 IMAGES = frozenset(
@@ -35,18 +35,22 @@ FEW = 2  # numbers beside a text that do not make it a table
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a user says about the data; what is left out is guessed."""
+    """What a user says about the data, as in `read_dataset`; what is left out is guessed."""
 
     label: str | None = None
     id: str | None = None
-    drop: tuple[str, ...] = ()
+    drop: Sequence[str] = ()
     kind: str | None = None
     text: str | None = None
     image: str | None = None
-    vectors: str | None = None
+    vectors: str | os.PathLike[str] | None = None
     features: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "drop", tuple(self.drop))
+        if self.vectors is not None:
+            # A session may be resumed from another folder.
+            object.__setattr__(self, "vectors", str(Path(self.vectors).absolute()))
         if self.kind is not None and self.kind not in get_args(Kind):
             raise InvalidDataError(f"kind must be one of {', '.join(get_args(Kind))}, not {self.kind!r}.")
         if self.features is not None and self.features not in FEATURES:
@@ -59,11 +63,7 @@ class Choices:
 
     def check(self, source: str, columns: Sequence[str]) -> None:
         """Refuse the names of columns that do not exist or contradict each other."""
-        for name in (self.label, self.id, *self.drop, self.text, self.image):
-            if name is not None and name not in columns:
-                raise InvalidDataError(
-                    f"{source} has no column {name!r}; its columns are {name_list(columns, 20)}."
-                )
+        check_names(source, (self.label, self.id, *self.drop, self.text, self.image), columns)
         if self.label is not None and self.label in (self.id, *self.drop):
             raise InvalidDataError(
                 f"Column {self.label!r} cannot be both the label and the id or a dropped column."

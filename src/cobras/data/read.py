@@ -28,9 +28,10 @@ from cobras.data.guess import (
 )
 from cobras.data.items.images import Images, Progress, read_images
 from cobras.data.items.series import read_series_dataset
-from cobras.data.items.texts import ColumnTexts, FileTexts, Texts, is_text, text_features
+from cobras.data.items.texts import Texts, is_text, text_features, texts_of_column, texts_of_files
 from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import (
+    check_names,
     describe_columns,
     feature_matrix,
     feature_names,
@@ -119,23 +120,7 @@ def read_dataset(
     Filled 1 missing value in 'length' with the median.
     Scaled 2 columns to [0, 1].
     """
-    choices = choices_of(label, id, drop, kind, text, image, vectors, features)
-    return _read(Path(path), choices, None, progress)
-
-
-def choices_of(
-    label: str | None = None,
-    id: str | None = None,
-    drop: Sequence[str] = (),
-    kind: str | None = None,
-    text: str | None = None,
-    image: str | None = None,
-    vectors: str | os.PathLike[str] | None = None,
-    features: str | None = None,
-) -> Choices:
-    """What a user says about the data; see `read_dataset`."""
-    own = None if vectors is None else str(Path(vectors).absolute())
-    return Choices(label, id, tuple(drop), kind, text, image, own, features)
+    return _read(Path(path), Choices(label, id, drop, kind, text, image, vectors, features), None, progress)
 
 
 def recipe_choices(recipe: Recipe) -> Choices:
@@ -277,7 +262,7 @@ def _read_rows(path: Path, choices: Choices, stored: Recipe | None, progress: Pr
         return _image_dataset(items, images)
     if kind == "text":
         assert column is not None
-        return _text_dataset(items, ColumnTexts(frame[column]))
+        return _text_dataset(items, texts_of_column(frame[column]))
     taken = set(id_columns)
     return _table_dataset(items, [name for name in free if name not in taken], stored)
 
@@ -302,7 +287,7 @@ def _read_folder(folder: Path, choices: Choices, progress: Progress | None) -> D
     # Where folders are the classes to be found, the name of a file would tell its folder.
     hidden = list(choices.drop) if choices.label is None else [*choices.drop, FILE, FOLDER]
     items = _Items(source, kind, choices, frame, ids, id_columns, hidden, notes, tuple(frame[FILE]) or None)
-    return _text_dataset(items, FileTexts(files)) if images is None else _image_dataset(items, images)
+    return _text_dataset(items, texts_of_files(files)) if images is None else _image_dataset(items, images)
 
 
 def _read_images(
@@ -347,12 +332,7 @@ def _text_dataset(items: _Items, texts: Texts) -> Dataset:
 
 def _encode(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
     """The features of a table by recipes that may come from another one."""
-    there = set(frame.columns)
-    for recipe in recipes:
-        if recipe.name not in there:
-            raise InvalidDataError(
-                f"{source} has no column {recipe.name!r}; its columns are {name_list(frame.columns, 20)}."
-            )
+    check_names(source, [recipe.name for recipe in recipes], frame.columns)
     try:
         return feature_matrix(frame, recipes)
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:

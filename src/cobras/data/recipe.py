@@ -87,8 +87,8 @@ class Recipe:
 
     Examples
     --------
-    >>> Recipe.from_json(Recipe("bundled", name="digits").to_json())
-    Recipe(kind='bundled', name='digits')
+    >>> Recipe("bundled", name="digits").to_json()
+    {'kind': 'bundled', 'name': 'digits'}
     """
 
     kind: str = "table"
@@ -104,10 +104,6 @@ class Recipe:
     files: tuple[str, ...] | None = None
     remote: bool = False
     name: str | None = None
-
-    def __repr__(self) -> str:
-        given = [f for f in fields(self) if f.name == "kind" or getattr(self, f.name) != f.default]
-        return f"Recipe({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
     def to_json(self) -> dict[str, Any]:
         """The recipe as plain values."""

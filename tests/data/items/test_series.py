@@ -77,7 +77,7 @@ def test_ucr_files(tmp_path_factory, collection, delimiter, padded):
     data = read_series(path, layout="ucr")
     same(data, series)
     assert data.labels.tolist() == classes.tolist()
-    assert read_series(path, **data.recipe).notes == data.notes
+    assert read_series(path, **data.options).notes == data.notes
 
 
 @given(collections(), st.randoms())
@@ -106,7 +106,7 @@ def test_long_tables(tmp_path_factory, collection, random):
         else set(expected) <= set(data.frame.columns)
     )
     assert len(data.frame) == len(data) == len(series)
-    again = read_series(path, **data.recipe)
+    again = read_series(path, **data.options)
     np.testing.assert_array_equal(again.values, data.values)
 
 
@@ -124,7 +124,7 @@ def test_wide_tables(tmp_path_factory, collection):
     assert data.ids.tolist() == table["name"]
     assert data.labels.tolist() == classes.tolist()
     assert data.frame.columns == list(table)
-    assert read_series(path, **data.recipe).ids.tolist() == table["name"]
+    assert read_series(path, **data.options).ids.tolist() == table["name"]
 
 
 def test_what_was_found_is_said(tmp_path):
@@ -219,4 +219,4 @@ def test_the_column_that_tells_series_apart_is_found(tmp_path):
     assert found.ids.tolist() == ["a", "b"]
     assert found.lengths.tolist() == [2, 3]
     path.write_text("engine,other,time,volt\na,c,0,1.5\na,c,1,2.5\nb,d,1,4.0\nb,d,0,3.0\n")
-    assert read_series(path).recipe["layout"] == "wide"  # either may be meant
+    assert read_series(path).options["layout"] == "wide"  # either may be meant

@@ -78,7 +78,7 @@ def test_rows_are_the_same_however_they_are_cut(
         assert len({*zip(codes.tolist(), frame["class"], strict=True)}) == frame["class"].n_unique()
         everything = found.X.compute()
         np.testing.assert_array_equal(
-            table.fetch_features(np.arange(n)[::-1], found.recipe.columns), everything[::-1]
+            table.fetch_features(found.recipe.columns, np.arange(n)[::-1]), everything[::-1]
         )
         again = read_remote(folder, Choices(label="class"), found.recipe)
         np.testing.assert_array_equal(again.X.compute(), everything)

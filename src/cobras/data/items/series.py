@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,7 +16,7 @@ from cobras.core.types import FloatArray, IndexArray
 from cobras.data.dataset import Dataset, Series
 from cobras.data.guess import Choices
 from cobras.data.items.tsfiles import SeriesData, guess_layout, pad_series, read_ts, read_ucr
-from cobras.data.tables.columns import name_list
+from cobras.data.tables.columns import check_names, name_list
 from cobras.data.tables.files import read_table, read_vectors
 
 Layout: TypeAlias = Literal["ts", "ucr", "wide", "long"]
@@ -34,6 +34,11 @@ SERIES_NAMES = (
     "name",
 )
 TIME_NAMES = ("time", "t", "timestamp", "datetime", "date", "ds", "step", "timepoint", "moment")
+CLASS = "class"  # the column of the classes that a .ts file or one of the UCR archive gives
+N_POINTS = 512  # of a row, at most
+WAYS = {"dtw": "by dynamic time warping", "kshape": "by shape", "points": "by moments"}
+MOST_CELLS = 2e11  # of all pairs of moments: within a tenth of them, DTW takes some ten seconds
+MOST_SERIES = 10_000  # as many as the space of series accepts
 
 
 def read_series(
@@ -83,28 +88,7 @@ def read_series(
             raise InvalidDataError(f"{file.name} has no columns with names, so none can be given by name.")
         return read_ts(file) if layout == "ts" else read_ucr(file)
     frame, notes = read_table(file)
-    return series_of_table(
-        file.name, frame, layout=layout, id=id, time=time, label=label, drop=drop, notes=notes
-    )
-
-
-def series_of_table(
-    source: str,
-    frame: pl.DataFrame,
-    *,
-    layout: Layout | None = None,
-    id: str | None = None,
-    time: str | None = None,
-    label: str | None = None,
-    drop: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> SeriesData:
-    """The series of a table with a row for each series or, where it has a time, for each moment."""
-    for name in (id, time, label, *drop):
-        if name is not None and name not in frame.columns:
-            raise InvalidDataError(
-                f"{source} has no column {name!r}; its columns are {name_list(frame.columns, 20)}."
-            )
+    check_names(file.name, (id, time, label, *drop), frame.columns)
     free = {name.strip().lower(): name for name in frame.columns if name not in (id, label, *drop)}
     if layout != "wide":
         time = time or next((free[name] for name in TIME_NAMES if name in free), None)
@@ -114,13 +98,13 @@ def series_of_table(
         if series is None and time is not None:
             series = _series_column(frame, [name for name in free.values() if name != time], time)
         if series is not None and time is not None and (layout or frame[series].is_duplicated().any()):
-            return _long(source, frame, series, time, label, drop, notes)
+            return _long(file.name, frame, series, time, label, drop, notes)
         if layout == "long":
             raise InvalidDataError(
                 f"A long table needs a column that names the series and one of times; give them by id and time. "
-                f"{source} has the columns {name_list(frame.columns, 20)}."
+                f"{file.name} has the columns {name_list(frame.columns, 20)}."
             )
-    return _wide(source, frame, id or free.get("id"), label, drop, notes)
+    return _wide(file.name, frame, id or free.get("id"), label, drop, notes)
 
 
 def _series_column(frame: pl.DataFrame, columns: Sequence[str], time: str) -> str | None:
@@ -158,7 +142,7 @@ def _wide(
         labels=None if label is None else frame[label].to_numpy(),
         frame=frame,
         notes=[*notes, f"{note} (--kind table for plain numbers)"],
-        recipe={"layout": "wide", "id": id, "label": label, "drop": list(drop)},
+        options={"layout": "wide", "id": id, "label": label, "drop": list(drop)},
     )
 
 
@@ -209,7 +193,7 @@ def _long(
             f"Read {len(starts)} series, a row for each moment: told apart by {id!r}, sorted by {time!r}, with the "
             f"values of {name_list(channels)}; moments count as evenly spaced. (--kind table for plain rows)",
         ],
-        recipe={"layout": "long", "id": id, "time": time, "label": label, "drop": list(drop)},
+        options={"layout": "long", "id": id, "time": time, "label": label, "drop": list(drop)},
         channels=tuple(channels),
     )
 
@@ -236,13 +220,6 @@ def _is_constant(column: npt.NDArray[Any], starts: IndexArray) -> bool:
     return bool(np.delete(same, starts[1:] - 1).all())
 
 
-CLASS = "class"  # the column of the classes that a .ts file or one of the UCR archive gives
-N_POINTS = 512  # of a row, at most
-WAYS = {"dtw": "by dynamic time warping", "kshape": "by shape", "points": "by moments"}
-MOST_CELLS = 2e11  # of all pairs of moments: within a tenth of them, DTW takes some ten seconds
-MOST_SERIES = 10_000  # as many as the space of series accepts
-
-
 def read_series_dataset(path: Path, choices: Choices) -> Dataset:
     """The series of a file; `X` holds each channel brought to one length, to mean 0 and variance 1."""
     named = guess_layout(path) is None
@@ -256,15 +233,15 @@ def read_series_dataset(path: Path, choices: Choices) -> Dataset:
     own = choices.vectors
     how, note = _comparison(data, choices)
     X = equal_rows(data) if own is None else read_vectors(Path(own), len(data), path.name)
-    hidden = [name for name in (choices.label, *choices.drop, None if named else CLASS) if name is not None]
-    id_column = data.recipe.get("id") or (None if named else "series")
+    hidden = choices.hidden if named else [*choices.hidden, CLASS]
+    id_column = data.options.get("id") or (None if named else "series")
     return Dataset(
         X=X,
         ids=data.ids,
         columns=tuple(f"{'point' if own is None else 'vector'}_{k}" for k in range(1, X.shape[1] + 1)),
         frame=data.frame,
         labels=None if choices.label is None else data.frame[choices.label].to_numpy(),
-        card=CurveCards(data, [*hidden, id_column]),
+        card=_cards(data, [*hidden, id_column]),
         notes=(*data.notes, note),
         recipe=choices.recipe(kind="series", id=id_column, hidden=tuple(hidden), features=how),
         series=data.values,
@@ -304,15 +281,10 @@ def _stretch(channel: FloatArray, n_points: int) -> FloatArray:
     return normal
 
 
-class CurveCards:
-    """The cards of series: without padding, with what the file says of each."""
-
-    def __init__(self, data: SeriesData, hidden: list[Any]) -> None:
-        self.data = data
-        self.values = [column for column in data.frame if column.name not in hidden]
-        if data.recipe["layout"] == "wide":  # numbers are the moments of the series, and drawn
-            self.values = [column for column in self.values if not column.dtype.is_numeric()]
-
-    def __call__(self, i: int) -> Series:
-        """Series i."""
-        return Series(self.data.show(i), {column.name: column[i] for column in self.values})
+def _cards(data: SeriesData, hidden: Sequence[str | None]) -> Callable[[int], Series]:
+    """What makes the card of a series: without its padding, with what the file says of it."""
+    shown = [column for column in data.frame if column.name not in hidden]
+    if data.options["layout"] == "wide":
+        # The numbers of such a table are the moments of the series, which are drawn.
+        shown = [column for column in shown if not column.dtype.is_numeric()]
+    return lambda i: Series(data.show(i), {column.name: column[i] for column in shown})

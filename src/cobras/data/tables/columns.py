@@ -7,7 +7,7 @@ ones for new rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,18 @@ _ID_NAMES = frozenset({"id", "ids", "index", "key", "uuid", "guid", "identifier"
 _WORDS = (pl.String, pl.Categorical, pl.Enum)
 N_CATEGORIES = 20  # words of a column that become features
 COVERED = 0.8  # share of the rows that these must hold; else the column is text
+# Two rows of different categories are half the range of a column of numbers apart: about as far as two random rows
+# are in such a column, so that a column of two words does not outvote the numbers.
+CATEGORY = float(np.sqrt(0.125))
+SLICE = 65_536  # rows that are encoded at a time: little memory, and few calls
+_MACHINE = (pl.Float64, pl.Float32, pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
+_NARROW = (pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
+# By hand, since polars' own guess of a format finds 59 of these 152. Day before month where both fit.
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S%.f")
+_ZONES = ("", "Z", "%#z")
+FORMATS = tuple(f"{d}{t}{z}" for d in _DATES for t in _TIMES for z in (_ZONES if t else ("",)))
+N_TRIED = 50  # cells that choose the formats worth trying on all
 
 
 def row_ids(
@@ -95,14 +107,12 @@ def fit_columns(
             constant.append(found)
         else:
             recipes.append(found)
-    if not recipes and not constant:
-        raise InvalidDataError(
-            f"{source} has no column of numbers to cluster by; its columns are {name_list(frame.columns, 20)}."
-        )
-    if not recipes:  # rows that are all alike are rows nevertheless
-        recipes = constant
-    else:
+    if recipes:
         left["constant"] += [recipe.name for recipe in constant]
+    elif constant:
+        recipes = constant  # rows that are all alike can still be shown
+    else:
+        raise no_numbers(source, frame.columns)
     reasons = {
         "text": "text, shown but not used",
         "nested": "not numbers, shown but not used",
@@ -111,6 +121,13 @@ def fit_columns(
     }
     notes.extend(f"Left out {name_list(left[key])}: {why}." for key, why in reasons.items() if left[key])
     return recipes
+
+
+def no_numbers(source: str, columns: Sequence[str]) -> InvalidDataError:
+    """The error that no column can be used."""
+    return InvalidDataError(
+        f"{source} has no column of numbers to cluster by; its columns are {name_list(columns, 20)}."
+    )
 
 
 def is_constant(recipe: ColumnRecipe) -> bool:
@@ -179,6 +196,16 @@ def n_missing(column: pl.Series) -> int:
     return column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
 
 
+def check_names(source: str, names: Iterable[str | None], columns: Sequence[str]) -> None:
+    """Refuse names, other than None, that are not those of columns."""
+    known = {None, *columns}
+    for name in names:
+        if name not in known:
+            raise InvalidDataError(
+                f"{source} has no column {name!r}; its columns are {name_list(columns, 20)}."
+            )
+
+
 def name_list(names: Sequence[str], at_most: int = 4) -> str:
     """Names in quotes, the rest of a long list as a number.
 
@@ -191,14 +218,6 @@ def name_list(names: Sequence[str], at_most: int = 4) -> str:
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
 
 
-# Two rows of different categories are half the range of a column of numbers apart: about as far as two random rows
-# are in such a column, so that a column of two words does not outvote the numbers.
-CATEGORY = float(np.sqrt(0.125))
-SLICE = 65_536  # rows that are encoded at a time: little memory, and few calls
-_MACHINE = (pl.Float64, pl.Float32, pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
-_NARROW = (pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
-
-
 def cells(frame: pl.DataFrame, name: str) -> pl.Series:
     """A column under another name: polars takes one such as ^a$ for a pattern."""
     return frame[name].alias("cells")
@@ -209,17 +228,23 @@ def fit_number(name: str, column: pl.Series, source: str, date: str | None = Non
     whole = (
         date is None and column.dtype in _MACHINE and column.dtype.is_integer() and not column.null_count()
     )
-    numbers = column if whole else _floats(column, date)  # whole numbers need no copy
+    numbers = column if whole else floats(column, date)  # whole numbers need no copy
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
     if not np.isfinite([low, high]).all():
-        row = int(numbers.is_infinite().fill_null(False).arg_true()[0])
+        check_finite(source, name, numbers)
+    half = (numbers / 2).median() if numbers.null_count() else 0.0  # the mean of two halves cannot overflow
+    fill = 2 * float(half)  # type: ignore[arg-type]
+    return ColumnRecipe(name, "number" if date is None else "date", low, high, fill, date)
+
+
+def check_finite(source: str, name: str, column: pl.Series, start: int = 0) -> None:
+    """Refuse infinity; `start` is the number of the first row."""
+    if column.dtype.is_float() and (infinite := column.is_infinite().fill_null(False)).any():
+        row = start + int(infinite.arg_true()[0])
         raise InvalidDataError(
             f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
             "correct the value or leave the column out."
         )
-    half = (numbers / 2).median() if numbers.null_count() else 0.0  # the mean of two halves cannot overflow
-    fill = 2 * float(half)  # type: ignore[arg-type]
-    return ColumnRecipe(name, "number" if date is None else "date", low, high, fill, date)
 
 
 def word_counts(column: pl.Series) -> pl.DataFrame:
@@ -312,14 +337,21 @@ def _without_gaps(column: pl.Series, recipe: ColumnRecipe) -> npt.NDArray[Any]:
     ready = column.dtype in _MACHINE and not column.null_count()
     if ready and not (column.dtype.is_float() and column.is_nan().any()):
         return column.to_numpy()
-    numbers = _floats(column, recipe.format)
+    numbers = floats(column, recipe.format)
     return (numbers.fill_null(recipe.fill) if numbers.null_count() else numbers).to_numpy()
 
 
-def _floats(column: pl.Series, date: str | None) -> pl.Series:
-    """A column as float64; what is missing is null."""
-    if date is not None:
-        return seconds(column, date)
+def floats(column: pl.Series, date: str | None = None) -> pl.Series:
+    """A column as float64, dates and times in seconds; what is missing is null.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> floats(pl.Series([date(1970, 1, 2), None])).to_list()
+    [86400.0, None]
+    """
+    if date is not None or column.dtype.is_temporal():
+        return seconds(column, date or "")
     numbers = column if column.dtype == pl.Float64 else column.cast(pl.Float64)
     return numbers.fill_nan(None) if numbers.is_nan().any() else numbers
 
@@ -332,14 +364,6 @@ def _codes(column: pl.Series, values: Sequence[str]) -> npt.NDArray[Any]:
     """The place of each row's word among the values; none for a rare word or a gap."""
     places = _words(column).cast(pl.Enum(values), strict=False).to_physical()
     return places.fill_null(len(values)).to_numpy()
-
-
-# Day before month where both fit; a time may follow a date.
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y")
-_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S%.f")
-_ZONES = ("", "Z", "%#z")
-FORMATS = tuple(f"{d}{t}{z}" for d in _DATES for t in _TIMES for z in (_ZONES if t else ("",)))
-N_TRIED = 50  # cells that choose the formats worth trying on all
 
 
 def date_format(column: pl.Series) -> str | None:

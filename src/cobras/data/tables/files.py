@@ -21,6 +21,8 @@ from cobras.core.types import FloatArray
 from cobras.data.tables.columns import name_list
 from cobras.data.tables.csv import DELIMITED, read_delimited
 
+LARGEST = 2 << 30  # bytes an Excel file may unpack to
+RATIO = 1_032  # the most that deflate can compress
 BLOCK = 2**14  # rows that are turned into columns together
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
@@ -60,7 +62,7 @@ def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     notes: tuple[str, ...] = ()
     try:
         if files is not None:
-            frame = read_parquet(path.name, files)
+            frame = _collect(path.name, pl.scan_parquet(files, glob=False))
         elif suffix in ARROW:
             frame = read_arrow(path)
         elif suffix in EXCEL:
@@ -129,13 +131,13 @@ def _read_arrays(path: Path) -> pl.DataFrame:
     columns = {f"column_{k}": column for k, column in enumerate(_columns(table), 1)}
     for other, array in arrays.items():
         if other != name and array.shape == table.shape[:1] and array.dtype.kind in "fiubU":
-            columns[other] = _plain(array)
+            columns[other] = np.ascontiguousarray(array, polars_dtype(array))
     return pl.DataFrame(columns)
 
 
 def _columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The columns of a matrix, each in one piece; its rows, which may lie on a disk, are read once."""
-    columns = np.empty(table.shape[::-1], _dtype(table))
+    columns = np.empty(table.shape[::-1], polars_dtype(table))
 
     def copy(start: int) -> None:
         columns[:, start : start + BLOCK] = table[start : start + BLOCK].T
@@ -144,11 +146,7 @@ def _columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return columns
 
 
-def _plain(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.ascontiguousarray(column, _dtype(column))
-
-
-def _dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
+def polars_dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
     """The type of polars that holds what an array does."""
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         return np.dtype(np.float32 if array.dtype.itemsize < 4 else np.float64)
@@ -157,10 +155,6 @@ def _dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".:")
-
-
-LARGEST = 2 << 30  # bytes an Excel file may unpack to
-RATIO = 1_032  # the most that deflate can compress
 
 
 def total_memory() -> int:
@@ -178,11 +172,6 @@ def check_size(name: str, n_bytes: int) -> None:
             f"{name} unpacks to {n_bytes / 2**30:,.0f} GiB or more, beyond half of this machine's memory; "
             "give a smaller file."
         )
-
-
-def read_parquet(name: str, files: list[Path]) -> pl.DataFrame:
-    """Parquet files whose rows fit into memory."""
-    return _collect(name, pl.scan_parquet(files, glob=False))
 
 
 def read_arrow(path: Path) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -24,13 +24,14 @@ import polars as pl
 from polars import selectors
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.types import FloatArray
+from cobras.core.types import FloatArray, IndexArray
 from cobras.data.cache import cache_folder
-from cobras.data.dataset import Card, Dataset, Row
+from cobras.data.dataset import Dataset, Row
 from cobras.data.guess import Choices
 from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import (
     cells,
+    check_finite,
     describe_columns,
     feature_names,
     fit_columns,
@@ -41,7 +42,7 @@ from cobras.data.tables.columns import (
     write_features,
 )
 from cobras.data.tables.csv import DELIMITED
-from cobras.data.tables.files import memory_limit, parquet_files, read_npy
+from cobras.data.tables.files import memory_limit, parquet_files, polars_dtype, read_npy
 from cobras.data.tables.parquet import convert_to_parquet, scan_parquet_files
 
 BATCH = 1 << 25  # bytes of a batch, about
@@ -115,9 +116,7 @@ class MappedArray(LargeTable):
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Some rows, copied from the file."""
         rows = np.asarray(self._array[start : start + n_rows])
-        rows = rows.astype(
-            np.float32 if rows.dtype == np.float16 else rows.dtype.newbyteorder("="), copy=False
-        )
+        rows = rows.astype(polars_dtype(rows), copy=False)
         wanted = set(self._names if columns is None else columns)
         return pl.DataFrame(
             {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(self._names) if name in wanted}
@@ -177,28 +176,21 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
             "read as a table; leave the other options out."
         )
     choices.check(table.source, table.head.columns)
-    hidden = [name for name in (choices.label, *choices.drop) if name is not None]
     notes = [f"Read {table.height:,} rows x {table.head.width} columns piece by piece: too many to load."]
     candidates = choices.usable(table.head.columns)
-    create_mapped_matrix(
-        (table.height, 1)
-    )  # before long passes: a damaged file may promise any number of rows
+    # Before long passes: a damaged file may promise any number of rows.
+    create_mapped_matrix((table.height, 1))
     if stored is not None and stored.columns is not None:
         recipes: Sequence[ColumnRecipe] = stored.columns
     else:
         spaced, telling, gaps = survey(table, candidates)
         sample = pl.concat([spaced, telling])
-        naming = _naming(table, spaced, choices.id, candidates)
+        naming = _naming_columns(table, spaced, choices.id, candidates)
         if naming:
             notes.append(f"Left out {name_list(naming)}: only names or counts the rows.")
         recipes = fit_columns(table.source, sample, [n for n in candidates if n not in set(naming)], notes)
         recipes = _widen_dates(table, recipes)
         describe_columns(sample, recipes, notes, gaps)
-    if not recipes:
-        raise InvalidDataError(
-            f"{table.source} has no column of numbers to cluster by; "
-            f"its columns are {name_list(table.head.columns, 20)}."
-        )
     X = create_mapped_matrix((table.height, len(feature_names(recipes))))
     used = [recipe.name for recipe in recipes]
     try:
@@ -209,22 +201,32 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
         raise InvalidDataError(
             f"The columns of {table.source} cannot be read as before: {reason}."
         ) from error
+    return large_dataset(table, choices, X, recipes, notes, id=None)
+
+
+def large_dataset(
+    table: LargeTable,
+    choices: Choices,
+    X: Any,
+    recipes: Sequence[ColumnRecipe],
+    notes: Sequence[str],
+    fetch: Callable[[IndexArray], FloatArray] | None = None,
+    **found: Any,
+) -> Dataset:
+    """The data set of a large table; a card reads its row when it is shown."""
+    hidden = choices.hidden
     return Dataset(
         X=X,
         ids=np.arange(table.height, dtype=np.min_scalar_type(table.height)),
         columns=tuple(feature_names(recipes)),
         frame=table.head,
         labels=None,
-        card=large_cards(table, hidden),
+        card=lambda i: Row({name: value for name, value in table.row(i).items() if name not in hidden}),
         notes=tuple(notes),
-        recipe=choices.recipe(kind="table", id=None, hidden=tuple(hidden), columns=tuple(recipes)),
+        recipe=choices.recipe(kind="table", hidden=tuple(hidden), columns=tuple(recipes), **found),
         large=table,
+        fetch=fetch,
     )
-
-
-def large_cards(table: LargeTable, hidden: Collection[str]) -> Callable[[int], Card]:
-    """What makes the card of a row, which is read when it is shown."""
-    return lambda i: Row({name: value for name, value in table.row(i).items() if name not in hidden})
 
 
 def survey(table: LargeTable, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
@@ -238,8 +240,8 @@ def survey(table: LargeTable, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.
         for name in columns:
             column = cells(batch, name)
             gaps[name] += n_missing(column)
-            if _has_range(column.dtype):
-                _check_finite(table.source, name, column, start)
+            if column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype == pl.Boolean:
+                check_finite(table.source, name, column, start)
                 ends = _ends(column)
                 extremes[name] = _ends(pl.concat([extremes[name], ends])) if name in extremes else ends
     spaced = pl.concat(taken, rechunk=True)
@@ -258,7 +260,9 @@ def _ends(column: pl.Series) -> pl.Series:
     return known[places]
 
 
-def _naming(table: LargeTable, spaced: pl.DataFrame, id: str | None, columns: Sequence[str]) -> list[str]:
+def _naming_columns(
+    table: LargeTable, spaced: pl.DataFrame, id: str | None, columns: Sequence[str]
+) -> list[str]:
     """The columns that name or count the rows; the names of a sample differ, and the last count is right."""
     first, last = table.read(0, 1_000, columns), table.row(table.height - 1)
     named, _ = naming_columns(spaced, id, columns)
@@ -273,25 +277,11 @@ def _widen_dates(table: LargeTable, recipes: Sequence[ColumnRecipe]) -> list[Col
     for _, batch in table.batches(list(ranges)) if ranges else ():
         for recipe in recipes:
             if recipe.format:
-                ends = [*ranges[recipe.name], *_ends(seconds(cells(batch, recipe.name), recipe.format))]
-                ranges[recipe.name] = min(ends), max(ends)
-    return [
-        replace(recipe, low=ranges[recipe.name][0], high=ranges[recipe.name][1]) if recipe.format else recipe
-        for recipe in recipes
-    ]
-
-
-def _has_range(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
-
-
-def _check_finite(source: str, name: str, column: pl.Series, start: int) -> None:
-    if column.dtype.is_float() and column.is_infinite().any():
-        row = start + int(column.is_infinite().fill_null(False).arg_true()[0])
-        raise InvalidDataError(
-            f"Column {name!r} of {source} is infinite in row {row}, counted from 0; "
-            "correct the value or leave the column out."
-        )
+                seen = _ends(seconds(cells(batch, recipe.name), recipe.format))
+                low, high = ranges[recipe.name]
+                ranges[recipe.name] = min([low, *seen]), max([high, *seen])
+    ends = [ranges.get(recipe.name, (recipe.low, recipe.high)) for recipe in recipes]
+    return [replace(recipe, low=low, high=high) for recipe, (low, high) in zip(recipes, ends, strict=True)]
 
 
 def create_mapped_matrix(shape: tuple[int, int]) -> FloatArray:

@@ -29,6 +29,8 @@ from cobras.data.tables.csv import (
     plain_layout,
 )
 
+BATCH = 1 << 20  # cells that are looked at together
+
 
 def scan_parquet_files(path: Path, files: Sequence[Path]) -> list[pl.LazyFrame] | None:
     """The rows of each Parquet file of a path, to be read when they are needed; None where one is damaged."""
@@ -44,9 +46,6 @@ def scan_parquet_files(path: Path, files: Sequence[Path]) -> list[pl.LazyFrame] 
     return parts
 
 
-BATCH = 1 << 20  # cells that are looked at together
-
-
 def convert_to_parquet(path: Path) -> list[Path] | None:
     """The Parquet files with the rows of a delimited file; None where polars finds none, or not in UTF-8."""
     found = plain_layout(path)
@@ -55,7 +54,7 @@ def convert_to_parquet(path: Path) -> list[Path] | None:
     folder = _folder(path)
     if not folder.is_dir():
         try:
-            _convert(path, found[0], folder)
+            _convert(found[0], folder)
         except pl.exceptions.PolarsError:
             return None  # the usual reader says what is wrong with it
         except OSError as error:
@@ -72,16 +71,17 @@ def _folder(path: Path) -> Path:
     return cache_folder() / "tables" / f"{name}-{stat.st_size}-{stat.st_mtime_ns}"
 
 
-def _convert(path: Path, layout: Layout, folder: Path) -> None:
+def _convert(layout: Layout, folder: Path) -> None:
     """Write all rows, then give the folder its name; what an earlier state of the file became is removed."""
-    types, has_gaps = _types(path, layout)
+    types, has_gaps = _types(layout)
     if has_gaps:
-        check_widths(path, layout)
+        check_widths(layout)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
-        for number, batch in enumerate(_batches(path, layout)):
-            whole = [_as(column, dtype, layout) for column, dtype in zip(batch, types, strict=True)]
+        for number, batch in enumerate(_batches(layout)):
+            whole = [_parse_as(column, dtype, layout) for column, dtype in zip(batch, types, strict=True)]
             pl.DataFrame(whole).write_parquet(Path(unfinished, f"{number:06}.parquet"))
+        # The name begins with a hash of the path, so these are the states that the same file had before.
         for old in folder.parent.glob(f"{folder.name.partition('-')[0]}-*"):
             shutil.rmtree(old, ignore_errors=True)
         ready = Path(unfinished, "ready")
@@ -92,11 +92,15 @@ def _convert(path: Path, layout: Layout, folder: Path) -> None:
             ready.rename(folder)
 
 
-def _batches(path: Path, layout: Layout) -> Iterator[list[pl.Series]]:
+def _batches(layout: Layout) -> Iterator[list[pl.Series]]:
     """All cells as text, some rows at a time; an empty cell is null."""
     width = len(layout.names)
     rows = pl.scan_csv(
-        path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False, glob=False
+        layout.path,
+        separator=layout.delimiter,
+        has_header=not layout.headless,
+        infer_schema=False,
+        glob=False,
     )
     for batch in rows.collect_batches(chunk_size=max(1, BATCH // width)):
         if batch.width != width:
@@ -104,11 +108,11 @@ def _batches(path: Path, layout: Layout) -> Iterator[list[pl.Series]]:
         yield [empty_as_null(cells, name) for name, cells in zip(layout.names, batch, strict=True)]
 
 
-def _types(path: Path, layout: Layout) -> tuple[list[type[pl.DataType]], bool]:
+def _types(layout: Layout) -> tuple[list[type[pl.DataType]], bool]:
     """The type of every column, and whether the last one has gaps, which may hide a short row."""
     found: list[set[type[pl.DataType]]] = [set() for _ in layout.names]
     has_gaps = False
-    for batch in _batches(path, layout):
+    for batch in _batches(layout):
         has_gaps = has_gaps or batch[-1].null_count() > 0
         typed = on_all_cores(partial(parse_column, delimiter=layout.delimiter), batch)
         for votes, (column, _), cells in zip(found, typed, batch, strict=True):
@@ -123,7 +127,7 @@ def _common(votes: set[type[pl.DataType]]) -> type[pl.DataType]:
     return pl.Float64 if votes == {pl.Int64, pl.Float64} else pl.String
 
 
-def _as(cells: pl.Series, dtype: type[pl.DataType], layout: Layout) -> pl.Series:
+def _parse_as(cells: pl.Series, dtype: type[pl.DataType], layout: Layout) -> pl.Series:
     if dtype == pl.String:
         return cells
     typed, _ = parse_column(cells, layout.delimiter)

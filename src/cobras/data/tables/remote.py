@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +22,8 @@ from cobras.core.types import FloatArray, IndexArray
 from cobras.data.dataset import Dataset
 from cobras.data.guess import Choices
 from cobras.data.recipe import ColumnRecipe, Recipe
-from cobras.data.tables.columns import is_constant, name_list
-from cobras.data.tables.outofcore import LargeTable, large_cards
+from cobras.data.tables.columns import cells, floats, is_constant, name_list, no_numbers
+from cobras.data.tables.outofcore import LargeTable, large_dataset
 
 N_KEPT = 1_000  # rows that were shown and stay here
 TOGETHER = 2**26  # bytes of a piece, about
@@ -52,7 +52,6 @@ def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> D
             f"{table.source} is read by a cluster, as a table only; leave the other options out."
         )
     choices.check(table.source, table.head.columns)
-    hidden = [name for name in (choices.label, *choices.drop) if name is not None]
     notes = [f"Read {table.height:,} rows x {table.head.width} columns where they lie, by dask."]
     if stored is not None and stored.columns is not None:
         recipes = list(stored.columns)
@@ -60,18 +59,8 @@ def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> D
     else:
         open_columns = [name for name in choices.usable(table.head.columns) if name != choices.id]
         recipes = table.fit(open_columns, notes)
-    return Dataset(
-        X=table.features(recipes),
-        ids=np.arange(table.height, dtype=np.min_scalar_type(table.height)),
-        columns=tuple(recipe.name for recipe in recipes),
-        frame=table.head,
-        labels=None,
-        card=large_cards(table, hidden),
-        notes=tuple(notes),
-        recipe=choices.recipe(kind="table", hidden=tuple(hidden), columns=tuple(recipes), remote=True),
-        large=table,
-        fetch=lambda rows: table.fetch_features(rows, recipes),
-    )
+    fetch = partial(table.fetch_features, recipes)
+    return large_dataset(table, choices, table.features(recipes), recipes, notes, fetch, remote=True)
 
 
 class RemoteParquet(LargeTable):
@@ -106,7 +95,8 @@ class RemoteParquet(LargeTable):
         self._group_starts = np.cumsum([0, *(n_rows for _, n_rows, _ in groups)])
         self._pieces, self._starts = _join_groups(groups)
         super().__init__(address, head, int(self._starts[-1]))
-        self.row = lru_cache(N_KEPT)(self._row)  # type: ignore[method-assign]
+        # The card of a row is asked for again and again, and each time would be a task on the cluster.
+        self.row = lru_cache(N_KEPT)(super().row)  # type: ignore[method-assign]
 
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Some rows; the row groups around them travel to a worker, the rows to here."""
@@ -128,9 +118,6 @@ class RemoteParquet(LargeTable):
                 self._starts[p : p + len(tasks)].tolist(), _compute_all(read_piece, tasks), strict=True
             )
 
-    def _row(self, i: int) -> dict[str, Any]:
-        return self.read(i, 1).row(0, named=True)
-
     def fit(self, columns: Sequence[str], notes: list[str]) -> list[ColumnRecipe]:
         """The recipes of all columns of numbers, booleans and dates that tell rows apart."""
         types = self.head.schema
@@ -149,9 +136,7 @@ class RemoteParquet(LargeTable):
             notes.append(f"Left out {name_list(constant)}: the same in every row.")
             recipes = [recipe for recipe in recipes if recipe.name not in constant]
         if not recipes:
-            raise InvalidDataError(
-                f"{self.source} has no column of numbers to cluster by; its columns are {name_list(columns, 20)}."
-            )
+            raise no_numbers(self.source, columns)
         notes.append(f"Scaled {len(recipes)} column{'s' * (len(recipes) > 1)} to [0, 1].")
         return recipes
 
@@ -203,7 +188,7 @@ class RemoteParquet(LargeTable):
         ]
         return da.concatenate(chunks)
 
-    def fetch_features(self, rows: IndexArray, recipes: Sequence[ColumnRecipe]) -> FloatArray:
+    def fetch_features(self, recipes: Sequence[ColumnRecipe], rows: IndexArray) -> FloatArray:
         """The features of some rows, here."""
         home = np.searchsorted(self._group_starts, rows, side="right") - 1
         where = [(g, np.flatnonzero(home == g)) for g in np.unique(home).tolist()]
@@ -300,7 +285,7 @@ def read_piece(
 def measure(piece: Piece, names: Sequence[str]) -> list[Measures]:
     """What the numbers of each column are like."""
     rows = read_piece(piece, names)
-    return [_measures(float_column(rows[name])) for name in names]
+    return [_measures(floats(cells(rows, name)).fill_null(np.nan).to_numpy()) for name in names]
 
 
 def piece_features(
@@ -310,8 +295,8 @@ def piece_features(
     rows = read_piece(piece, [recipe.name for recipe in recipes], places)
     X = np.empty((rows.height, len(recipes)), np.float32)
     for k, recipe in enumerate(recipes):
-        values = float_column(rows[recipe.name])
-        values[np.isnan(values)] = recipe.fill
+        # In float64 whatever the column's type: float32 would round the features of large numbers.
+        values = floats(cells(rows, recipe.name)).fill_null(recipe.fill).to_numpy()
         X[:, k] = (values - recipe.low) / ((recipe.high - recipe.low) or 1)
     return X
 
@@ -324,23 +309,6 @@ def is_number(dtype: pl.DataType) -> bool:
 def is_date(dtype: pl.DataType) -> bool:
     """Whether a column of this type is one of days or moments."""
     return dtype in (pl.Date, pl.Datetime)
-
-
-def float_column(column: pl.Series) -> npt.NDArray[np.float64]:
-    """A column as float64 of its own, times in seconds; what is missing is NaN.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> float_column(pl.Series([date(1970, 1, 2), None]))
-    array([86400.,    nan])
-    """
-    scale = 1.0
-    if is_date(column.dtype) or column.dtype == pl.Duration:
-        times = column.cast(pl.Datetime("us")) if column.dtype == pl.Date else column.dt.cast_time_unit("us")
-        column, scale = times.to_physical(), 1e6
-    found: npt.NDArray[np.float64] = column.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
-    return found / scale
 
 
 def _measures(values: npt.NDArray[np.float64]) -> Measures:
