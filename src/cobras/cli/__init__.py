@@ -60,9 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # What polars frees goes back to the system after 0.1 s: a table of 160 MB then takes 590 MB in all, not 700.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:100,muzzy_decay_ms:0")
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # Taken out here, because typer would accept it before the verb only.
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
     try:
+        # Not standalone: errors are to reach the lines below instead of typer's own messages.
         return int(app(given, prog_name="cobras", standalone_mode=False) or 0)
     except (KeyboardInterrupt, typer.Abort):
         return 130

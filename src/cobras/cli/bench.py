@@ -126,7 +126,6 @@ def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JS
         "n_rows": "rows",
         "n_missing": "gaps",
         "n_duplicates": "twice",
-    } | {
         "n_instances": "used",
         "n_features": "cols",
         "n_classes": "K",
@@ -165,15 +164,15 @@ class Forecast:
 
     def start(self, waiting: Sequence[Trial], done: Sequence[Mapping[str, Any]]) -> None:
         """Set up the bar."""
+        # Runs of an earlier start tell how long the others will take.
         self.n_before = len(done)
         for run in done:
             self._count(run["method"], run["task"], run["seconds"])
         for trial in waiting:
             self._waiting[trial.contestant.name, trial.task.name] += 1
         self._row = self.bar.add_task("", total=len(waiting), left="")
-        if not self.bar.disable:
-            return
-        print(f"{len(waiting)} runs to make on {self.n_jobs} processes.", file=sys.stderr)
+        if self.bar.disable:
+            print(f"{len(waiting)} runs to make on {self.n_jobs} processes.", file=sys.stderr)
 
     def add_run(self, run: Run) -> None:
         """Move the bar."""
@@ -187,7 +186,7 @@ class Forecast:
         for (method, _), (total, n) in self._cost.items():
             of_method[method].append(total / n)
         all_means = [mean for means in of_method.values() for mean in means] or [0.0]
-        left = 0.0
+        left = 0.0  # seconds of one process
         for (method, task), n_waiting in self._waiting.items():
             means = of_method.get(method, all_means)
             total, n = self._cost.get((method, task), (sum(means), len(means)))

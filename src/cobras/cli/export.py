@@ -55,7 +55,7 @@ def write_export(
     from cobras.core.exceptions import InvalidDataError
     from cobras.core.writers import answers_as_rows
     from cobras.data.export import export_dataset, frames_with_clusters
-    from cobras.data.tables.remote import url_of
+    from cobras.data.tables.files import url_of
 
     by_workers = scheduler is not None and out is not None and not out.suffix
     for target in (None if by_workers else out, answers):
@@ -66,7 +66,8 @@ def write_export(
             )
     dataset = load_for_session(session, data, scheduler)
     with open_session(dataset, session) as opened:
-        opened.verify()
+        opened.verify()  # all rows are compared before anything is written
+        # A link or another spelling of the path is the same file.
         sources = [session, *(Path(p) for p in (data, opened.get_note("data")) if p is not None)]
         for target in (out, answers):
             if target is not None and any(
@@ -103,6 +104,7 @@ def write_export(
         }
         print(json.dumps(report, default=str))
     elif out is None and answers is None:
+        # The frames are written as bytes, below the text layer of standard output.
         sys.stdout.flush()
         for number, frame in enumerate(frames_with_clusters(dataset, labels, names)):
             sys.stdout.buffer.write(frame.write_csv(include_header=number == 0).encode())

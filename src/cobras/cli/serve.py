@@ -65,12 +65,14 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
             from cobras.web.server import WebServer
 
             dataset = load_data(path, file, options)
+            # The server opens the session in its own thread: SQLite connections stay in the thread that made them.
             title = title_of(dataset, data, file)
             server = WebServer(
                 dataset, lambda: open_for(path, dataset, file, **settings), file, title, **page
             )
 
         def ready() -> None:
+            # The address comes first and is flushed: programs that start the server read it from this line.
             lines = [server.address, f"Answers are saved in {relative_path(file)}. Ctrl-C ends."]
             if not server.is_private:
                 lines.append(
@@ -104,6 +106,7 @@ def open_browser(address: str) -> None:
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     ):
         return
+    # Some browsers keep the call waiting until they are closed.
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 

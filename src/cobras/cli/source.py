@@ -19,8 +19,8 @@ from cobras.data import Dataset, load_demo, read_dataset, read_recipe
 from cobras.data.guess import Choices
 from cobras.data.read import recipe_choices
 from cobras.data.recipe import Recipe
-from cobras.data.tables.files import is_pattern
-from cobras.data.tables.remote import read_remote, url_of
+from cobras.data.tables.files import is_pattern, url_of
+from cobras.data.tables.remote import read_remote
 from cobras.methods.registry import default_method, registration
 from cobras.session.journal import Journal
 
@@ -39,6 +39,7 @@ def load_data(path: Path | None, file: Path, options: Options) -> Dataset:
     recipe = _notes(file)[1] if file.is_file() and file.stat().st_size else None
     if recipe is None:
         return read_source(path, options)
+    # Options may be repeated, but not changed: other features would be another table.
     choices = Choices(**options.of_data)
     for option in options.of_data:
         before = getattr(recipe, option)
@@ -100,6 +101,7 @@ def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
     """Note in the session file which data it is about and how that was read."""
     source = None if path is None else url_of(path) or str(path.absolute())
     recipe = dataset.recipe.to_json()
+    # Written only where it changed, so that looking at a session does not touch its file.
     if session.get_note("data") != source or session.get_note("recipe") != recipe:
         session.set_note(data=source, recipe=recipe)
 

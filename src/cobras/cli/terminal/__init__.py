@@ -138,6 +138,7 @@ def wrap_text(text: str, other: str, width: int, height: int, glyphs: Glyphs) ->
     known = set(_words(other[:LONGEST]))
     lines, line, used = [], Text(), 0
     pieces = re.findall(r"\S+", printable(text[:LONGEST])) or [glyphs.missing]
+    # Words wrap as wholes, longer ones are broken; cells count, since some characters are two cells wide.
     for piece in pieces:
         style = "bold" if any(word not in known for word in _words(piece)) else ""
         for part in chop_cells(piece, width):

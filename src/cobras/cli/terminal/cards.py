@@ -97,6 +97,7 @@ def _table(
     depths: tuple[int, ...] = DEPTHS,
 ) -> RenderableType:
     names, values = _widths(titles, lines, width)
+    # All columns in as many lines as fit; else the first columns, and a line that counts the rest.
     for depth in depths:
         if 1 + sum(min(depth, _depth(line, values)) for line in lines) <= height:
             shown = lines
@@ -187,6 +188,7 @@ def _pictures(
 def _picture(card: Card, width: int, height: int, glyphs: Glyphs, colours: bool) -> Text:
     if isinstance(card, Photo):
         columns, rows = card.shape(512)
+        # A cell is about twice as high as wide, so it holds two pixels, one above the other.
         scale = min(width / columns, 2 * height / rows)
         pixels = card.pixels(max(2, int(max(columns, rows) * min(1.0, scale))))
         pixels = pixels[: 2 * height, :width]

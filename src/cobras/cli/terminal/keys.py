@@ -10,8 +10,7 @@ import os
 import select
 import signal
 import sys
-from types import TracebackType
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, Self
 
 END = "end"  # nothing more will come
 REDRAW = "redraw"  # the window has another size, or the program is back from the background
@@ -19,24 +18,23 @@ _SEQUENCES = {"[C": "right", "OC": "right", "[D": "left", "OD": "left"}
 _NAMES = {"\x7f": "backspace", "\x08": "backspace", "\x04": END}
 
 
-class Keys(Protocol):
-    """Where keys come from."""
+class Keys:
+    """Where keys come from; nothing has to be set up unless a subclass says so."""
 
-    @property
-    def live(self) -> bool:
-        """Whether a person sits at a terminal, so that a key needs no Enter and space is a key."""
+    live = False  # whether a person sits at a terminal, so that a key needs no Enter and space is a key
 
     def read(self) -> str:
         """Return the next key: a character, "left", "right", "backspace", `END` or `REDRAW`."""
+        raise NotImplementedError
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
-class PipeKeys:
+class PipeKeys(Keys):
     r"""Keys from a stream; white space between them does not count.
 
     Examples
@@ -46,8 +44,6 @@ class PipeKeys:
     >>> keys.read(), keys.read(), keys.read()
     ('y', 'n', 'end')
     """
-
-    live = False
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -59,17 +55,11 @@ class PipeKeys:
                 return _NAMES.get(text := byte.decode("latin-1"), text)
         return END
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
 
 if sys.platform == "win32":
     import msvcrt
 
-    class TerminalKeys:
+    class TerminalKeys(Keys):
         """Keys from a Windows console."""
 
         live = True
@@ -83,17 +73,11 @@ if sys.platform == "win32":
                 raise KeyboardInterrupt
             return _NAMES.get(key, key)
 
-        def __enter__(self) -> Self:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
 else:
     import termios
     import tty
 
-    class TerminalKeys:
+    class TerminalKeys(Keys):
         """Keys from a POSIX terminal in cbreak mode: no Enter, no echo, Ctrl-C and Ctrl-Z as usual."""
 
         live = True
@@ -139,6 +123,7 @@ else:
 
         def _byte(self) -> str:
             try:
+                # Every byte is a character in Latin-1; all keys with a meaning are ASCII.
                 return os.read(self._fd, 1).decode("latin-1")
             except OSError:  # the terminal was closed
                 return ""
@@ -146,6 +131,7 @@ else:
         def _sequence(self) -> str:
             """Return the key that a sequence means; the escape key alone and unknown sequences are no key."""
             text = ""
+            # The bytes of a sequence arrive together; those of a person do not come within 20 ms.
             while self._waiting(0.02) and (byte := self._byte()):
                 text += byte
                 if len(text) > 1 and (byte.isalpha() or byte == "~"):

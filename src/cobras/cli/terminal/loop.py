@@ -84,6 +84,7 @@ class AskLoop:
         self.dataset, self.session, self.console, self.keys = dataset, session, console, keys
         self.file, self.max_queries = file, max_queries
         self.glyphs = glyphs_for(console.encoding)
+        # Clear the screen only where a person sees it: a log keeps everything.
         self.redraws = keys.live and console.is_terminal
         self.progress: Progress | None = None
         self.thinker = Thinker()
@@ -111,6 +112,7 @@ class AskLoop:
             self.progress = self.session.progress
             self._draw(message, pair, clear=self.redraws and not first)
             first = False
+            # Keys from a pipe come faster than anything could be computed ahead.
             if self.keys.live and pair is not None:
                 self.thinker.begin(self.session)
             key = self.keys.read()
@@ -157,6 +159,7 @@ class AskLoop:
         console, below = self.console, Group("", self._state(), self._legend(pair))
         question = Text(QUESTION if pair is not None else self._end(), "bold")
         above = Group(message, "", question, "") if pair is not None else Group(message, "", question)
+        # A pipe has no height; 40 lines are enough for any card.
         room = console.height if console.is_terminal else 40
         height = max(4, room - height_of(console, above, below) - 1)
         if clear:

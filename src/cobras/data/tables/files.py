@@ -6,6 +6,7 @@ Excel, Parquet, Arrow and NumPy files may unpack to far more than their size, so
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -311,6 +312,21 @@ def parquet_files(path: Path) -> list[Path] | None:
         return [path] if path.is_file() else None
     root = Path(path.anchor) if path.is_absolute() else Path()
     return sorted(p for p in root.glob(str(path.relative_to(path.anchor))) if p.is_file()) or None
+
+
+def url_of(path: Path) -> str | None:
+    """Return the address that a path was made from, or None for a path of this machine.
+
+    Examples
+    --------
+    >>> url_of(Path("s3://bucket/*.parquet")), url_of(Path("flowers.csv"))
+    ('s3://bucket/*.parquet', None)
+    """
+    # Path makes one slash of two.
+    found = re.fullmatch(r"([a-z][a-z0-9+.-]+):/+(.*)", path.as_posix())
+    if found is None or path.exists():
+        return None
+    return f"{found[1]}://{'/' if found[1] == 'file' else ''}{found[2]}"
 
 
 def is_pattern(path: Path) -> bool:

@@ -6,7 +6,6 @@ back as one sentence.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -23,25 +22,12 @@ from cobras.data.dataset import Dataset
 from cobras.data.guess import Choices
 from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import cells, floats, is_constant, name_list, no_numbers
+from cobras.data.tables.files import url_of
 from cobras.data.tables.outofcore import LargeTable, large_dataset
 
 N_KEPT = 1_000  # rows that were shown and stay here
 TOGETHER = 2**26  # bytes of a piece, about
 AT_ONCE = 8  # pieces that come here side by side
-
-
-def url_of(path: Path) -> str | None:
-    """The address that a path was made from, or None for a path of this machine.
-
-    Examples
-    --------
-    >>> url_of(Path("s3://bucket/*.parquet")), url_of(Path("flowers.csv"))
-    ('s3://bucket/*.parquet', None)
-    """
-    found = re.fullmatch(r"([a-z][a-z0-9+.-]+):/+(.*)", path.as_posix())  # Path joins the slashes
-    if found is None or path.exists():
-        return None
-    return f"{found[1]}://{'/' if found[1] == 'file' else ''}{found[2]}"
 
 
 def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> Dataset:
