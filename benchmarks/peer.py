@@ -36,6 +36,7 @@ class PeerRun:
     """One run: index q of `labels_per_query` is what the peer reports after q answers; CPU seconds."""
 
     labels_per_query: list[IntArray]
+    pairs: list[tuple[int, int]]
     seconds: float
     seconds_kmeans: float
 
@@ -45,8 +46,10 @@ class _Oracle:
 
     def __init__(self, y: IntArray) -> None:
         self.y = y
+        self.pairs: list[tuple[int, int]] = []
 
     def query_points(self, i: int, j: int) -> bool:
+        self.pairs.append((i, j))
         return bool(self.y[i] == self.y[j])
 
     def continue_cluster_process(self) -> bool:
@@ -59,8 +62,8 @@ class _Oracle:
 class _TimedKMeans:
     """The two members of KMeans that cobras-ts uses."""
 
-    def __init__(self, k: int, *, n_init: int, clock: list[float]) -> None:
-        self.model, self.clock = KMeans(k, n_init=n_init), clock
+    def __init__(self, k: int, *, n_init: int, random_state: int | None, clock: list[float]) -> None:
+        self.model, self.clock = KMeans(k, n_init=n_init, random_state=random_state), clock
 
     def fit(self, X: FloatArray) -> None:
         start = time.process_time()
@@ -68,14 +71,19 @@ class _TimedKMeans:
         self.clock.append(time.process_time() - start)
 
 
-def run_cobras_ts(X: FloatArray, y: IntArray, n_queries: int, *, n_init: int, seed: int) -> PeerRun:
+def run_cobras_ts(
+    X: FloatArray, y: IntArray, n_queries: int, *, n_init: int, seed: int, kmeans_seed: int | None = None
+) -> PeerRun:
     """Run cobras-ts's k-means variant with all instances training and `y` answering.
+
+    With `kmeans_seed` every split uses this one seed, so that another program can make the same splits.
 
     The clustering it reports at its very last query depends on the budget: a must-link that completes a merge
     there is not counted as complete. For the report that a longer run gives at q, ask for q + 1 queries.
     """
     clock: list[float] = []
-    timed = partial(_TimedKMeans, n_init=n_init, clock=clock)
+    oracle = _Oracle(y)
+    timed = partial(_TimedKMeans, n_init=n_init, random_state=kmeans_seed, clock=clock)
     state = np.random.get_state()
     with (
         patch.object(np, "int", int, create=True),
@@ -86,10 +94,10 @@ def run_cobras_ts(X: FloatArray, y: IntArray, n_queries: int, *, n_init: int, se
         np.random.seed(seed)
         try:
             start = time.process_time()
-            model = cobras_kmeans.COBRAS_kmeans(X, _Oracle(y), n_queries)
+            model = cobras_kmeans.COBRAS_kmeans(X, oracle, n_queries)
             reports = model.cluster()[1]
             seconds = time.process_time() - start
         finally:
             np.random.set_state(state)
     labels = [np.zeros(len(X), dtype=np.int64), *(np.asarray(report, dtype=np.int64) for report in reports)]
-    return PeerRun(labels, seconds, sum(clock))
+    return PeerRun(labels, oracle.pairs, seconds, sum(clock))

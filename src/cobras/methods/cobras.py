@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from cobras.core.constraints import Constraints
-from cobras.core.partition import NodePath, Partition, SuperInstance
+from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer
 from cobras.methods.merge import Groups, join_known, merge
 from cobras.methods.protocol import (
@@ -36,7 +36,7 @@ def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: 
     """Algorithm 1: split the largest super-instance, merge the parts by queries, and begin again."""
     clusters: Groups = [(space.root(seed),)]
     complete = Partition.of(clusters)  # the clustering of the last complete iteration
-    unsplittable: set[NodePath] = set()
+    unsplittable: set[SuperInstance] = set()
     while True:
         try:
             s = largest(clusters, constraints, unsplittable)
@@ -46,7 +46,7 @@ def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: 
             k = yield from split_level(space, constraints, s, complete, variant)
             parts = final_split(space, s, k, variant)
             if len(parts) < 2:
-                unsplittable.add(s.path)
+                unsplittable.add(s)
                 continue
             old = without(clusters, s)
             new: Groups = [(part,) for part in parts]
@@ -87,13 +87,15 @@ def split_level(
     return int(2 ** max(level, 1))
 
 
-def largest(clusters: Groups, constraints: Constraints, unsplittable: set[NodePath]) -> SuperInstance | None:
+def largest(
+    clusters: Groups, constraints: Constraints, unsplittable: set[SuperInstance]
+) -> SuperInstance | None:
     """The largest super-instance that can be split and is not marked as pure or complete; the first on a tie."""
     marked = constraints.pure | constraints.complete.keys()
     best, size = None, 1
     for cluster in clusters:
         for s in cluster:
-            if len(s) > size and s.n_train >= 2 and not (s.path in unsplittable or s.mark in marked):
+            if len(s) > size and s.n_train >= 2 and not (s in unsplittable or s.mark in marked):
                 best, size = s, len(s)
     return best
 
@@ -120,6 +122,11 @@ def without(clusters: Groups, s: SuperInstance) -> Groups:
     return [cluster for cluster in rest if cluster]
 
 
+def is_first_iteration(s: SuperInstance, complete: Partition) -> bool:
+    """Whether the super-instance that is to be split is all there is."""
+    return complete.groups == ((s,),)
+
+
 def search_report(
     space: Space,
     constraints: Constraints,
@@ -129,8 +136,7 @@ def search_report(
     variant: Variant,
 ) -> Partition:
     """The clustering a person would get by stopping while the split level is sought."""
-    # Only in the first iteration is the whole of the data, the root of the split tree, still to be split.
-    if s.path or variant.first_iteration != "eager" or level == 0:
+    if not is_first_iteration(s, complete) or variant.first_iteration != "eager" or level == 0:
         return complete
     parts: Groups = [(part,) for part in space.split(s, 2**level)]
     return Partition.of(group.super_instances for group in join_known(constraints, parts, variant.reuse))
@@ -138,7 +144,7 @@ def search_report(
 
 def merge_report(s: SuperInstance, complete: Partition, new: Groups, variant: Variant) -> Partition | None:
     """The clustering a person would get by stopping during the merge; None for the partly merged one."""
-    if s.path or variant.first_iteration == "single":
+    if not is_first_iteration(s, complete) or variant.first_iteration == "single":
         return complete
     return Partition.of(new) if variant.first_iteration == "unmerged" else None
 
