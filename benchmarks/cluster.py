@@ -33,7 +33,7 @@ PARTITION = 2**19  # rows
 LIMIT = 300  # megabytes by which the client may grow
 
 
-def overlapping(n: int, seed: int = 0) -> tuple[Any, Any]:
+def overlapping_blobs(n: int, seed: int = 0) -> tuple[Any, Any]:
     """Fifteen blobs in five classes that overlap, and the class of each row; nothing is made yet."""
     rng = da.random.default_rng(seed)
     centres = np.random.default_rng(seed).normal(size=(BLOBS, COLUMNS)).astype(np.float32)
@@ -46,21 +46,21 @@ def overlapping(n: int, seed: int = 0) -> tuple[Any, Any]:
     return noise + middle, blob % CLASSES
 
 
-class Counted:
-    """In place of `Workers.results`: what it brings, in bytes."""
+class TransferCounter:
+    """Replaces `Workers.results` and counts the bytes it brings."""
 
     def __init__(self) -> None:
-        self.journeys: list[tuple[str, int]] = []
+        self.transfers: list[tuple[str, int]] = []
         self._results = Workers.results
 
     def __call__(self, workers: Workers, tasks: Sequence[Any]) -> Sequence[Any]:
         found = self._results(workers, tasks)
         kind = "pass" if tasks[0].key.startswith(("assign_rows", "getitem")) else "rows"
-        self.journeys.append((kind, sum(sizeof(each) for each in found)))
+        self.transfers.append((kind, sum(sizeof(each) for each in found)))
         return found
 
 
-def answered(X: Any, y: IndexArray, n: int) -> tuple[list[Pair], list[float], Session]:
+def run_session(X: Any, y: IndexArray, n: int) -> tuple[list[Pair], list[float], Session]:
     """The questions of a session, the time until each, and the session."""
     asked: list[Pair] = []
     took, start = [], time.perf_counter()
@@ -100,19 +100,19 @@ def main() -> int:
         Client(cluster),
     ):
         start = time.perf_counter()
-        X, classes = overlapping(options.rows)
+        X, classes = overlapping_blobs(options.rows)
         X, y = X.persist(), classes.compute()
         wait(X)
         made = f"made by {options.workers} workers in {time.perf_counter() - start:.1f} s"
         print(f"{options.rows:,} rows x {COLUMNS} columns, {X.nbytes / 2**20:,.0f} MB, {made}", flush=True)
-        counted = Counted()
-        setattr(Workers, "results", lambda workers, tasks: counted(workers, tasks))  # noqa: B010
-        there, took, session = answered(X, y, options.answers)
+        counter = TransferCounter()
+        setattr(Workers, "results", lambda workers, tasks: counter(workers, tasks))  # noqa: B010
+        there, took, session = run_session(X, y, options.answers)
         report("on workers", took)
         for kind in ("pass", "rows"):
-            sizes = [size for what, size in counted.journeys if what == kind]
+            sizes = [size for what, size in counter.transfers if what == kind]
             most, together = max(sizes) / 1e3, sum(sizes) / 1e6
-            print(f"{kind:12} {len(sizes)} journeys, {most:,.0f} kB at most, {together:,.1f} MB in all")
+            print(f"{kind:12} {len(sizes)} transfers, {most:,.0f} kB at most, {together:,.1f} MB in all")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # kilobytes on Linux
         print(
             f"client       {imported:.0f} MB after imports, at most {peak - imported:.0f} MB more", flush=True
@@ -121,7 +121,7 @@ def main() -> int:
         labels = session.labels_
         print(f"labels       here after {time.perf_counter() - start:.1f} s")
         gathered = X.compute()
-    here, took, session = answered(gathered, y, options.answers)
+    here, took, session = run_session(gathered, y, options.answers)
     report("in memory", took)
     same = here == there and bool((session.labels_ == labels).all())
     print(f"questions and labels {'are the same' if same else 'DIFFER'}")

@@ -58,11 +58,9 @@ def to_the_end(name: str, X: FloatArray, y: IntArray, k: int, n_queries: int) ->
     took = seconds(model, X, y, n_queries)
     n_rounds = len({id(p) for p in model.labels_per_query_.partitions})
     ari = adjusted_rand_score(y, model.labels_)
-    print(
-        f"NPU(COSC) on {name} {X.shape[0]} x {X.shape[1]}: {n_queries} queries in {took:.0f} CPU seconds, "
-        f"{n_rounds} clusterings, {took / n_rounds:.2f} s for each with its forest; ARI {ari:.3f}",
-        flush=True,
-    )
+    where = f"NPU(COSC) on {name} {X.shape[0]} x {X.shape[1]}"
+    cost = f"{n_queries} queries in {took:.0f} CPU seconds, {n_rounds} clusterings"
+    print(f"{where}: {cost}, {took / n_rounds:.2f} s for each with its forest; ARI {ari:.3f}", flush=True)
 
 
 def main() -> None:

@@ -62,12 +62,9 @@ def mixed(n: int) -> pl.DataFrame:
 def first_question(path: Path, folder: Path) -> tuple[float, int]:
     """Seconds to the first question, and the largest resident memory in bytes."""
     begin = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, "-c", ASK, str(path), "--session", str(folder / "s.cobras"), "--seed", "0"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=ENVIRONMENT,
-    ) as process:
+    command = [sys.executable, "-c", ASK, str(path), "--session", str(folder / "s.cobras"), "--seed", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=ENVIRONMENT) as process:
         assert process.stdout is not None
         assert process.stdin is not None
         for line in process.stdout:

@@ -1,6 +1,6 @@
 """The pictures of the web page in docs/images; needs chromium, playwright and Pillow.
 
-Every picture is a real session: the page is served by `cobras`, questions are answered by key, truthfully.
+Every picture is of a real session: `cobras` serves the page, and a browser answers its questions by key.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ PLACES = ["north", "south", "east", "west", "old", "new", "upper", "lower"]
 
 
 def notes(n: int) -> tuple[list[str], list[str]]:
-    """Short notes out of a suggestion box, and what each is about."""
+    """Short notes as from a suggestion box, and the topic of each."""
     draw = random.Random(0)
     topics = [draw.choice(list(NOTES)) for _ in range(n)]
     texts = []
@@ -86,8 +86,8 @@ def notes(n: int) -> tuple[list[str], list[str]]:
 
 
 @contextlib.contextmanager
-def served(folder: Path, *arguments: str) -> Iterator[str]:
-    """The address of a page that is served meanwhile."""
+def serve(folder: Path, *arguments: str) -> Iterator[str]:
+    """Serve a page inside the with block, and give its address."""
     command = [*COBRAS, *arguments, "--no-browser"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -98,8 +98,8 @@ def served(folder: Path, *arguments: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def opened(browser: Browser, address: str, dark: bool = False, **options: Any) -> Iterator[Page]:
-    """A tab with the page, when its first question stands there."""
+def open_page(browser: Browser, address: str, dark: bool = False, **options: Any) -> Iterator[Page]:
+    """Open a tab with the page and wait for its first question."""
     context = browser.new_context(color_scheme="dark" if dark else "light", **options)
     page = context.new_page()
     page.goto(address)
@@ -108,27 +108,27 @@ def opened(browser: Browser, address: str, dark: bool = False, **options: Any) -
     context.close()
 
 
-def pair(page: Page) -> tuple[int, int]:
-    """The rows on the screen."""
+def shown_pair(page: Page) -> tuple[int, int]:
+    """The rows of the open question."""
     i, j = (page.locator("#cards").get_attribute("data-pair") or "").split(",")
     return int(i), int(j)
 
 
-def answer(page: Page, kinds: Sequence[Any], n: int) -> None:
-    """Answer so many questions truthfully."""
+def answer_questions(page: Page, kinds: Sequence[Any], n: int) -> None:
+    """Answer n questions by the true kinds."""
     for _ in range(n):
-        i, j = pair(page)
+        i, j = shown_pair(page)
         page.keyboard.press("s" if kinds[i] == kinds[j] else "d")
         page.wait_for_function(
             "shown => document.querySelector('#cards').dataset.pair !== shown", arg=f"{i},{j}"
         )
 
 
-def keep(page: Page, name: str) -> None:
+def save_screenshot(page: Page, name: str) -> None:
     """Write what the page shows, with at most 255 colours."""
     page.wait_for_selector("#map-frame[data-layout=tsne]", timeout=120_000)
     page.locator("#panel-clusters").evaluate("panel => panel.scrollTo(0, 0)")
-    page.wait_for_timeout(1500)  # until the points have glided to their places
+    page.wait_for_timeout(1500)  # until the points of the map stand still
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(255, dither=Image.Dither.NONE)
     IMAGES.mkdir(exist_ok=True)
     picture.save(IMAGES / f"{name}.png", optimize=True)
@@ -137,15 +137,15 @@ def keep(page: Page, name: str) -> None:
 
 def digits(browser: Browser, folder: Path) -> None:
     """Pictures: light, dark and on a phone."""
-    with served(folder, "demo", "--session", "digits.cobras", "--seed", "1") as address:
-        with opened(browser, address, **DESK) as page:
-            answer(page, load_digits().target, 45)
-            keep(page, "images-light")
-        with opened(browser, address, dark=True, **DESK) as page:
+    with serve(folder, "demo", "--session", "digits.cobras", "--seed", "1") as address:
+        with open_page(browser, address, **DESK) as page:
+            answer_questions(page, load_digits().target, 45)
+            save_screenshot(page, "images-light")
+        with open_page(browser, address, dark=True, **DESK) as page:
             page.keyboard.press("h")
-            keep(page, "images-dark")
-        with opened(browser, address, **PHONE) as page:
-            keep(page, "images-phone")
+            save_screenshot(page, "images-dark")
+        with open_page(browser, address, **PHONE) as page:
+            save_screenshot(page, "images-phone")
 
 
 def wines(browser: Browser, folder: Path) -> None:
@@ -154,17 +154,17 @@ def wines(browser: Browser, folder: Path) -> None:
     names = [name.replace("_", " ") for name in wine.feature_names]
     columns = {"id": [f"wine {k}" for k in range(1, 179)], **dict(zip(names, wine.data.T, strict=True))}
     pl.DataFrame({**columns, "grower": wine.target}).write_csv(folder / "wine.csv")
-    with served(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2") as address:
-        with opened(browser, address, **DESK) as page:
-            answer(page, wine.target, 20)
+    with serve(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2") as address:
+        with open_page(browser, address, **DESK) as page:
+            answer_questions(page, wine.target, 20)
             for number, name in enumerate(("Barolo", "Grignolino", "Barbera")):
                 box = page.get_by_label(f"Name of cluster {number}")
                 box.fill(name)
                 box.press("Enter")
                 page.wait_for_timeout(500)
-            keep(page, "table-light")
-        with opened(browser, address, dark=True, **PHONE) as page:
-            keep(page, "table-phone")
+            save_screenshot(page, "table-light")
+        with open_page(browser, address, dark=True, **PHONE) as page:
+            save_screenshot(page, "table-phone")
 
 
 def suggestions(browser: Browser, folder: Path) -> None:
@@ -172,21 +172,23 @@ def suggestions(browser: Browser, folder: Path) -> None:
     texts, topics = notes(240)
     pl.DataFrame({"note": texts, "topic": topics}).write_csv(folder / "notes.csv")
     with (
-        served(folder, "serve", "notes.csv", "--label", "topic", "--seed", "0") as address,
-        opened(browser, address, **DESK) as page,
+        serve(folder, "serve", "notes.csv", "--label", "topic", "--seed", "0") as address,
+        open_page(browser, address, **DESK) as page,
     ):
-        answer(page, topics, 6)
-        while len({topics[row] for row in pair(page)}) > 1:  # until two are alike, so that words are marked
-            answer(page, topics, 1)
-        keep(page, "texts-light")
+        answer_questions(page, topics, 6)
+        while (
+            len({topics[row] for row in shown_pair(page)}) > 1
+        ):  # until two have the same topic, so that words are marked
+            answer_questions(page, topics, 1)
+        save_screenshot(page, "texts-light")
 
 
 def main() -> None:
     """Make all pictures."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        for scene in (digits, wines, suggestions):
-            scene(browser, Path(folder))
+        for take_screenshots in (digits, wines, suggestions):
+            take_screenshots(browser, Path(folder))
         browser.close()
 
 

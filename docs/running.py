@@ -19,30 +19,27 @@ class RunExample(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """The code, and the output of this very build."""
+        """Return the code, and the output it printed in this build."""
         path = Path(self.env.srcdir).parent / "examples" / self.arguments[0]
         self.env.note_dependency(str(path))
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [sys.executable, "-W", "error", str(path)],
-                capture_output=True,
-                text=True,
-                timeout=300,
-                cwd=folder,
-                env={**os.environ, "XDG_CACHE_HOME": folder},
-                check=False,
-            )
-        if done.returncode:
-            raise self.error(f"{path.name} failed: {done.stderr}")
+            command = [sys.executable, "-W", "error", str(path)]
+            environment = {**os.environ, "XDG_CACHE_HOME": folder}
+            try:
+                printed = subprocess.check_output(
+                    command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, timeout=300
+                )
+            except subprocess.CalledProcessError as error:
+                raise self.error(f"{path.name} failed: {error.stderr}") from None
         code = path.read_text(encoding="utf-8")
         return [
             nodes.literal_block(code, code, language="python"),
             nodes.paragraph("", "prints"),
-            nodes.literal_block(done.stdout, done.stdout, language="text"),
+            nodes.literal_block(printed, printed, language="text"),
         ]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known."""
+    """Add the directive to Sphinx."""
     app.add_directive("run-example", RunExample)
     return {"parallel_read_safe": True}
