@@ -49,6 +49,13 @@ def serving(dataset: Dataset, file: Path, **options: Any) -> Iterator[Client]:
         "flowers",
         **{"refine": False, **options},
     )
+    with running(server) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def running(server: WebServer) -> Iterator[Client]:
+    """A client of this server, which runs in a thread meanwhile."""
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(ready.set,))
     thread.start()
@@ -101,10 +108,10 @@ class Client(httpx.Client):
 
     def labels(self, **query: Any) -> Any:
         """The labels as an array."""
-        return decoded(self.look("labels", **query))
+        return decode_labels(self.look("labels", **query))
 
 
-def decoded(labels: dict[str, Any]) -> Any:
-    """The labels of an answer as an array."""
+def decode_labels(labels: dict[str, Any]) -> Any:
+    """Return the labels of a reply as an array."""
     dtype = np.dtype(labels["dtype"]).newbyteorder("<")
     return np.frombuffer(base64.b64decode(labels["data"]), dtype).astype(np.int32)

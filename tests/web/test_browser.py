@@ -15,6 +15,7 @@ from cobras import Answer, Session
 from cobras.data import read_dataset
 from tests.web.browser import (
     Command,
+    answer_by_keys,
     expect_answers,
     open_pair,
     press,
@@ -62,7 +63,7 @@ def test_a_whole_session(browser: Browser, tmp_path: Path) -> None:
             expect_answers(page, n)
             twin.undo()
         page.keyboard.press("h")
-        page.locator('#record-list [data-index="4"] .said').click()
+        page.locator('#record-list [data-index="4"] .answer').click()
         changed = Answer.DIFFERENT if twin.history[4].answer is Answer.SAME else Answer.SAME
         page.locator('#record-list [data-index="4"] .choices').get_by_text(changed.name.lower()).click()
         expect(page.locator(".notice")).to_contain_text(f"Answer 5 is now {changed.name.lower()}.")
@@ -198,7 +199,7 @@ def test_keys_go_by_character(page: Page) -> None:
     press(page, "Space")
     expect_answers(page, 4)
     page.keyboard.press("h")
-    expect(page.locator("#record-list .said")).to_have_text(["unsure", "different", "same", "different"])
+    expect(page.locator("#record-list .answer")).to_have_text(["unsure", "different", "same", "different"])
 
 
 def test_space_means_unsure_after_a_click(page: Page) -> None:
@@ -207,10 +208,10 @@ def test_space_means_unsure_after_a_click(page: Page) -> None:
     wait_for_other(page, pair)
     press(page, "Space")
     page.keyboard.press("h")
-    expect(page.locator("#record-list .said")).to_have_text(["unsure", "same"])
+    expect(page.locator("#record-list .answer")).to_have_text(["unsure", "same"])
     expect(page.locator("#n-aside b")).to_have_text("1")
     page.locator("#n-aside").click()
-    page.locator("#record-list .said").click()
+    page.locator("#record-list .answer").click()
     page.locator("#record-list .choices").get_by_text("different").click()
     expect(page.locator("#n-aside b")).to_have_text("0")
 
@@ -245,9 +246,7 @@ def test_blind(browser: Browser, tmp_path: Path) -> None:
         serving(data, tmp_path / "flowers.cobras") as client,
         tab(browser, client.server.address) as page,
     ):
-        for _ in range(8):
-            i, j = open_pair(page)
-            press(page, KEYS[bool(data.labels[i] == data.labels[j])])
+        answer_by_keys(page, data.labels, 8)
         i, j = open_pair(page)
         assert page.locator("#question .tag, #question .dot").count() == 0
         page.locator("#tab-items").click()

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.dataset import Card
-from tests.web.browser import expect_answers, open_pair, press, tab, watched
+from tests.web.browser import answer_by_keys, expect_answers, open_pair, press, tab, watched
 from tests.web.serving import flowers, serving
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -53,9 +53,7 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
     """Points are drawn; a lasso lists its items and greys the rest, which stay; pointing at one shows it."""
     data = flowers(tmp_path)
     with shown(browser, data, tmp_path) as page:
-        for _ in range(8):
-            i, j = open_pair(page)
-            press(page, "s" if data.labels[i] == data.labels[j] else "d")
+        answer_by_keys(page, data.labels, 8)
         expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 3 clusters")
         page.wait_for_timeout(400)  # until the colours have faded over
         before = inked(page)
@@ -86,9 +84,9 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
         page.locator("#item-rows tr").first.locator("button").click()
         expect(page.locator("#open-card")).to_contain_text(str(data.ids[0]))
         page.keyboard.press("1")
-        expect(page.locator("#cluster-list .looked-at")).to_have_attribute("data-cluster", "1")
+        expect(page.locator("#cluster-list .in-focus")).to_have_attribute("data-cluster", "1")
         page.keyboard.press("1")
-        expect(page.locator("#cluster-list .looked-at")).to_have_count(0)
+        expect(page.locator("#cluster-list .in-focus")).to_have_count(0)
         page.keyboard.press("m")
         assert page.locator("#map-frame").bounding_box()["height"] > box["height"]
 
@@ -96,9 +94,7 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
 def test_looking_back(browser: Browser, tmp_path: Path) -> None:
     data = flowers(tmp_path)
     with shown(browser, data, tmp_path) as page:
-        for _ in range(8):
-            i, j = open_pair(page)
-            press(page, "s" if data.labels[i] == data.labels[j] else "d")
+        answer_by_keys(page, data.labels, 8)
         slider = page.locator("#past")
         slider.fill("0")
         expect(page.locator("#past-words")).to_have_text("After 0 answers")
@@ -108,7 +104,7 @@ def test_looking_back(browser: Browser, tmp_path: Path) -> None:
         expect(page.locator("#panel-now")).to_be_hidden()
         expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 3 clusters")
         page.locator("#tab-progress").click()
-        expect(page.locator("#course svg").first).to_have_attribute(
+        expect(page.locator("#charts svg").first).to_have_attribute(
             "aria-label", "Clusters: 1 at first, 3 now"
         )
 

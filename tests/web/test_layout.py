@@ -48,7 +48,7 @@ def test_pictures_with_columns(
         serving(data, tmp_path / "shop.cobras") as client,
         tab(browser, client.server.address, **SCREENS[screen]) as page,
     ):
-        figures, table = page.locator("#cards figure"), page.locator("#cards .card.room")
+        figures, table = page.locator("#cards figure"), page.locator("#cards .card.scrolls")
         expect(figures).to_have_count(2)
         for figure in figures.all():
             assert holds(edges(figure), edges(figure.locator("img")))
@@ -74,7 +74,7 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
             press(page, key)
         before = edges(page.locator("#answers"))
         page.locator("#tab-history").click()
-        page.locator('#record-list [data-index="1"] .said').click()
+        page.locator('#record-list [data-index="1"] .answer').click()
         page.locator('#record-list [data-index="1"] .choices').get_by_text("different").click()
         expect(page.locator("#panel .notice")).to_contain_text("Answer 2 is now different.")
         assert page.evaluate(BELOW) == {"below": [], "inView": True}

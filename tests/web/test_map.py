@@ -18,7 +18,7 @@ from cobras import Session
 from cobras.data import read_dataset
 from cobras.web import map as web_map
 from cobras.web.map import Sample
-from tests.web.serving import decoded, serving
+from tests.web.serving import decode_labels, serving
 
 
 def answered(n: int, seed: int, answers: list[bool], method: str = "cobras") -> Session:
@@ -86,7 +86,7 @@ def test_the_page_of_a_large_table_shows_a_sample(
         xy = np.frombuffer(base64.b64decode(found["data"]), "<f4").reshape(-1, 2)
         assert found["n_items"] == 600
         assert len(rows) == len(xy) == 40
-        np.testing.assert_array_equal(decoded(client.look("labels")), session.labels_[rows])
+        np.testing.assert_array_equal(decode_labels(client.look("labels")), session.labels_[rows])
         question = client.look("question")
         for item in (question["left"], question["right"]):
             assert (item["at"] is None) == (item["i"] in rows)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cobras import Answer, Session
 from cobras.core.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError
-from tests.web.serving import ANSWERS, Client, decoded, flowers, serving
+from tests.web.serving import ANSWERS, Client, decode_labels, flowers, serving
 
 answers = st.sampled_from([1, 0, -1])
 some = st.floats(0, 1, exclude_max=True)  # which of those there are at the moment
@@ -109,7 +109,7 @@ def agree(client: Client, session: Session) -> None:
     assert shown["unsatisfied"] == [r.index for r in progress.unsatisfied]
     assert (shown["may_stop"], shown["reason"]) == (progress.may_stop, progress.reason)
     labels = client.look("labels")
-    np.testing.assert_array_equal(decoded(labels), session.labels_)
+    np.testing.assert_array_equal(decode_labels(labels), session.labels_)
     assert len(labels["colours"]) == len(set(labels["colours"])) == progress.n_clusters
     records = client.look("history")["records"]
     assert [(r["left"]["i"], r["right"]["i"], r["answer"], r["kind"], r["in_force"]) for r in records] == [
@@ -144,10 +144,7 @@ def test_every_clustering_of_the_past_can_be_looked_at(tmp_path: Path, file: Pat
     dataset = flowers(tmp_path)
     session = Session(dataset.X, random_state=0)
     with serving(dataset, file) as client:
-        for _ in range(25):
-            pair = session.ask()
-            if pair is None:
-                break
+        while session.n_answers < 25 and (pair := session.ask()) is not None:
             answer = bool(dataset.labels[pair.i] == dataset.labels[pair.j])
             session.tell(answer, pair)
             client.change("tell", i=pair.i, j=pair.j, answer=answer)

@@ -17,7 +17,7 @@ from cobras import Session
 from cobras.core.progress import stable_share
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.recipe import Recipe
-from tests.web.serving import Client, decoded, flowers, serving
+from tests.web.serving import Client, decode_labels, flowers, serving
 
 NASTY = "<script>alert(1)</script>"
 N_ANSWERS = 15
@@ -176,9 +176,12 @@ def test_colours_stay_with_clusters(client: Client) -> None:
     before = client.look("labels", at=0)
     for at in range(1, client.look("progress")["progress"]["n_answers"] + 1):
         now = client.look("labels", at=at)
-        a, b = np.array(before["colours"])[decoded(before)], np.array(now["colours"])[decoded(now)]
+        a, b = (
+            np.array(before["colours"])[decode_labels(before)],
+            np.array(now["colours"])[decode_labels(now)],
+        )
         # No other assignment of colours would let more items keep theirs; there are fewer than ten clusters.
-        assert (a == b).mean() == pytest.approx(stable_share(decoded(before), decoded(now)))
+        assert (a == b).mean() == pytest.approx(stable_share(decode_labels(before), decode_labels(now)))
         before = now
 
 

@@ -1,4 +1,4 @@
-/** The page: every part is started once, then the parts follow the signals of state.js. */
+/** The page: every part is started once, then each listens to the signals of state.js. */
 
 import { startClusters, toggleFocus } from "./panel/clusters.js";
 import { byId, counted } from "./page/dom.js";
@@ -39,7 +39,7 @@ startKeys({
   history: () => showHistory("all"),
   map: toggleMap,
   help: toggleLegend,
-  cluster: (event) => lookAt(Number(event.key)),
+  cluster: (event) => focusOn(Number(event.key)),
   escape,
 });
 
@@ -69,14 +69,14 @@ function toggleMap() {
 }
 
 /** @param {number} number */
-function lookAt(number) {
+function focusOn(number) {
   const colour = labels.value?.colours[number];
   if (colour === undefined) return;
   if (!isLargeMap()) showTab("clusters");
   toggleFocus(colour);
 }
 
-/** Leave the innermost thing: a menu, a text box, the lasso, an item, what is looked at, the past. */
+/** Close the innermost of: a menu, a text box, the lasso, an item, the focus, the past. */
 function escape() {
   const active = document.activeElement;
   if (byId("legend").open) byId("legend").close();

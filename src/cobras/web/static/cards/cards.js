@@ -64,7 +64,7 @@ export function singleCard({ card, id }) {
  * @param {import("../session/types.js").Card} b
  * @param {string} idA
  * @param {string} idB
- * @returns {Node[]} both bodies, and what stands below them
+ * @returns {Node[]} both bodies, and what is shown below them
  */
 function pairBodies(a, b, idA, idB) {
   if (a.kind === "image" && b.kind === "image") return [picture(a.src, idA), picture(b.src, idB)];
@@ -77,21 +77,21 @@ function pairBodies(a, b, idA, idB) {
 function frame(item, side, body) {
   const name = el("figcaption", {}, el("b", { class: "letter" }, "AB"[side]), el("span", {}, item.id));
   const text = item.card.kind === "text";
-  // What may scroll can be reached and scrolled without a mouse.
-  const room = el(
+  // A long text can be reached and scrolled without a mouse.
+  const content = el(
     "div",
     {
-      class: "room",
+      class: "card-body",
       tabindex: text ? "0" : null,
       role: text ? "group" : null,
       "aria-label": text ? `Text ${"AB"[side]}` : null,
     },
     body,
   );
-  return el("figure", { class: "card", "data-row": item.i }, name, room);
+  return el("figure", { class: "card", "data-row": item.i }, name, content);
 }
 
-/** Decoded pictures do not flicker in; a slow one must not hold up the question. @param {HTMLElement} pair */
+/** Wait until pictures are decoded, so that they do not flicker, but not long for a slow one. @param {HTMLElement} pair */
 async function picturesReady(pair) {
   const images = [...pair.querySelectorAll("img")];
   if (!images.length) return;

@@ -40,7 +40,7 @@ export function singleSeries(card) {
   return el("div", { class: "drawing" }, draw([card], axesOf([card])));
 }
 
-/** What several series share when they are compared: how long they may be, and between which values they move.
+/** What several series share when they are compared: the greatest length, the lowest and the highest value.
  * @typedef {{longest: number, low: number, high: number}} Axes */
 
 /** @param {import("../session/types.js").SeriesCard[]} cards @returns {Axes} */

@@ -1,4 +1,4 @@
-/** Two rows of a table as one comparison: what differs most stands first, what is equal is dim. */
+/** Two rows of a table as one comparison: what differs most comes first, what is equal is pale. */
 
 import { el } from "../page/dom.js";
 
@@ -10,7 +10,7 @@ const WHOLE = 9e15; // from here on a number may be a name that rounding would s
  * @param {import("../session/types.js").Item} left
  * @param {import("../session/types.js").Item} right
  * @param {import("../session/types.js").Column[]} columns
- * @param {boolean} [titled] whether the ids stand above; other cards have them already
+ * @param {boolean} [titled] whether the ids are shown above; other cards have them already
  */
 export function comparison(left, right, columns, titled = true) {
   const head = (/** @type {import("../session/types.js").Item} */ item, /** @type {string} */ letter) =>
@@ -30,7 +30,7 @@ export function comparison(left, right, columns, titled = true) {
   );
   return el(
     "div",
-    { class: "card room", tabindex: "0", role: "group", "aria-label": "Both items, column by column" },
+    { class: "card scrolls", tabindex: "0", role: "group", "aria-label": "Both items, column by column" },
     table,
   );
 }

@@ -21,7 +21,7 @@ export function fetchThumbnail(row) {
 }
 
 /** The picture, line or words of an item. @param {import("../session/types.js").Thumbnail} item */
-export function face(item) {
+export function preview(item) {
   if (item.image) return picture(item.image, item.id);
   if (item.line) return spark(item.line);
   const named = settings.value?.kind === "table" && el("b", {}, item.id, " ");
@@ -38,15 +38,15 @@ export function thumbButton(item) {
   };
   const kind = item.image ? "picture" : item.line ? "series" : "text";
   const named = { title: item.id, "aria-label": `Item ${item.id}`, "data-row": item.i };
-  return el("button", { class: `thumb ${kind}`, ...named, ...listeners }, face(item));
+  return el("button", { class: `thumb ${kind}`, ...named, ...listeners }, preview(item));
 }
 
 /** A picture that is marked when it is tiny. @param {string} src @param {string} id */
 export function picture(src, id) {
   const image = el("img", { src, alt: `Item ${id}`, decoding: "sync", draggable: "false" });
-  const judge = () => image.classList.toggle("tiny", image.naturalWidth <= TINY);
-  if (image.complete) judge();
-  image.addEventListener("load", judge);
+  const markTiny = () => image.classList.toggle("tiny", image.naturalWidth <= TINY);
+  if (image.complete) markTiny();
+  image.addEventListener("load", markTiny);
   return image;
 }
 

@@ -1,7 +1,7 @@
 /** Where things are on the map: the point under the pointer, the points in a lasso, the place of a number. */
 
-const CELLS = 64; // per axis, of the grid in which a near point is looked for
-const BLOCKS = [4, 24]; // least and most per axis of the grid in which the thickest part of a cluster is looked for
+const CELLS = 64; // per axis, of the grid in which a near point is searched
+const BLOCKS = [4, 24]; // least and most per axis of the grid in which the densest part of a cluster is searched
 
 export class Nearest {
   /** @param {Float32Array} xy x and y of every row, in [0, 1] */
@@ -67,7 +67,7 @@ export function rowsInside(xy, corners) {
 }
 
 /**
- * For each cluster the row on which its number stands: in the thickest part, so that it lies on the cluster even
+ * For each cluster the row at which its number is drawn: in the densest part, so that it lies on the cluster even
  * where that has several islands.
  *
  * @param {Float32Array} xy
@@ -85,14 +85,14 @@ export function anchors(xy, labels, n_clusters) {
     block[row] = labels[row] * blocks + index(xy[2 * row], side) + side * index(xy[2 * row + 1], side);
     count[block[row]] += 1;
   }
-  const thickest = new Uint32Array(n_clusters);
+  const densest = new Uint32Array(n_clusters);
   for (let k = 0; k < n_clusters; k++) {
-    thickest[k] = k * blocks;
-    for (let b = k * blocks; b < (k + 1) * blocks; b++) if (count[b] > count[thickest[k]]) thickest[k] = b;
+    densest[k] = k * blocks;
+    for (let b = k * blocks; b < (k + 1) * blocks; b++) if (count[b] > count[densest[k]]) densest[k] = b;
   }
   const sums = new Float64Array(2 * n_clusters);
   for (let row = 0; row < n; row++) {
-    if (block[row] !== thickest[labels[row]]) continue;
+    if (block[row] !== densest[labels[row]]) continue;
     sums[2 * labels[row]] += xy[2 * row];
     sums[2 * labels[row] + 1] += xy[2 * row + 1];
   }
@@ -100,8 +100,8 @@ export function anchors(xy, labels, n_clusters) {
   const least = new Float64Array(n_clusters).fill(Infinity);
   for (let row = 0; row < n; row++) {
     const k = labels[row];
-    if (block[row] !== thickest[k]) continue;
-    const size = count[thickest[k]];
+    if (block[row] !== densest[k]) continue;
+    const size = count[densest[k]];
     const away = Math.hypot(xy[2 * row] - sums[2 * k] / size, xy[2 * row + 1] - sums[2 * k + 1] / size);
     if (away < least[k]) [rows[k], least[k]] = [row, away];
   }

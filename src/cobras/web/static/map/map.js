@@ -8,13 +8,13 @@ import { Points, mix } from "./points.js";
 import { clusters, focus, labels, layout, placeOf, pointed, question } from "../session/state.js";
 import { busy } from "../session/sync.js";
 
-const GLIDE = 900; // milliseconds from one layout to the next
-const FADE = 260; // and from one colour to the next
-const BLINK = 50; // at most so much of a movement per frame
+const MOVE = 900; // milliseconds from one layout to the next
+const FADE = 260; // milliseconds from one colour to the next
+const STEP = 50; // milliseconds of a movement per frame at the most
 const MANY = 50000; // points from which on colours change at once, so that the next answer does not wait
 const MARGIN = 26; // pixels around the map
-const STRETCH = 3; // by how much a flat map may be drawn out
-const TOP = 44; // and above it, for the tools
+const STRETCH = 3; // how many times a flat map may be stretched
+const TOP = 44; // pixels above the map, for the tools
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -38,18 +38,18 @@ export class MapView {
     /** @type {Uint8Array | null} 1 for rows out of focus */
     this.faded = null;
     this.anchors = new Int32Array();
-    this.glided = this.fadedIn = 0; // milliseconds of movement so far
+    this.movedFor = this.fadedFor = 0; // milliseconds of movement so far
     this.frameAt = 0;
     /** @type {[number, number][]} corners of the lasso, in map units */
     this.lasso = [];
     this.pointsDue = this.due = this.wasNone = false;
 
-    layout.on(() => this.takeLayout());
-    labels.on(() => this.takeColours());
-    focus.on(() => this.takeColours());
+    layout.on(() => this.setLayout());
+    labels.on(() => this.setColours());
+    focus.on(() => this.setColours());
     for (const shown of [question, clusters, pointed]) shown.on(() => this.draw(false));
-    busy.on((waits) => waits || this.draw(false));
-    onTheme(() => this.takeColours(true));
+    busy.on((isBusy) => isBusy || this.draw(false));
+    onTheme(() => this.setColours(true));
     new ResizeObserver(() => this.resize()).observe(this.frame);
   }
 
@@ -60,8 +60,8 @@ export class MapView {
     this.due = true;
     requestAnimationFrame((now) => {
       this.due = false;
-      // An answer on its way comes first: what moves stands still until the next pair is there.
-      const moving = !busy.value && this.advance(Math.min(BLINK, now - this.frameAt));
+      // An answer that was sent comes first: nothing moves until the next pair is there.
+      const moving = !busy.value && this.advance(Math.min(STEP, now - this.frameAt));
       this.frameAt = now;
       if (this.pointsDue || moving) this.drawPoints();
       this.pointsDue = false;
@@ -82,10 +82,10 @@ export class MapView {
     this.draw();
   }
 
-  takeLayout() {
+  setLayout() {
     const next = layout.value;
     if (!next) return;
-    this.fit = fitting(next.xy);
+    this.fit = fitToFrame(next.xy);
     const goal = new Float32Array(next.xy.length);
     for (let k = 0; k < goal.length; k += 2) goal.set(this.fit(next.xy[k], next.xy[k + 1]), k);
     const jump = !this.xy || this.xy.length !== goal.length || this.wasNone || still.matches;
@@ -94,12 +94,12 @@ export class MapView {
     this.xy = this.from.slice();
     this.goal = goal;
     this.frame.dataset.layout = next.pending ? "pending" : next.layout;
-    this.glided = 0;
-    this.takeColours(jump);
+    this.movedFor = 0;
+    this.setColours(jump);
   }
 
   /** @param {boolean} [atOnce] */
-  takeColours(atOnce = false) {
+  setColours(atOnce = false) {
     if (!this.goal) return;
     const n = this.goal.length / 2;
     const grey = pixelOfStyle("--point");
@@ -113,7 +113,7 @@ export class MapView {
     this.colourFrom = jump ? goal : this.colours.slice();
     this.colours = this.colourFrom.slice();
     this.colourGoal = goal;
-    this.fadedIn = 0;
+    this.fadedFor = 0;
     const clusters = found ? ` in ${counted(found.colours.length, "cluster")}` : "";
     const total = layout.value?.n_items ?? n;
     const shown = total > n ? `${n.toLocaleString("en")} of ${counted(total, "item")}` : counted(n, "item");
@@ -127,12 +127,12 @@ export class MapView {
   advance(by) {
     const { goal, xy, from, colours, colourFrom, colourGoal } = this;
     if (!goal || !xy || (from === goal && colourFrom === colourGoal)) return false;
-    this.glided += by;
-    this.fadedIn += by;
-    const glide = ease(this.glided / GLIDE);
-    if (from !== goal) for (let k = 0; k < goal.length; k++) xy[k] = from[k] + glide * (goal[k] - from[k]);
-    if (glide === 1) this.from = goal;
-    const share = Math.round(256 * ease(this.fadedIn / FADE));
+    this.movedFor += by;
+    this.fadedFor += by;
+    const way = ease(this.movedFor / MOVE);
+    if (from !== goal) for (let k = 0; k < goal.length; k++) xy[k] = from[k] + way * (goal[k] - from[k]);
+    if (way === 1) this.from = goal;
+    const share = Math.round(256 * ease(this.fadedFor / FADE));
     if (colourFrom !== colourGoal) {
       for (let k = 0; k < colourGoal.length; k++) {
         colours[k] =
@@ -144,19 +144,19 @@ export class MapView {
   }
 
   /** Width and height of the map without its margins. */
-  get room() {
+  get size() {
     return [Math.max(1, this.width - 2 * MARGIN), Math.max(1, this.height - TOP - MARGIN)];
   }
 
   /** @param {number} x @param {number} y @returns {[number, number]} */
   toScreen(x, y) {
-    const [w, h] = this.room;
+    const [w, h] = this.size;
     return [MARGIN + w * (x * this.zoom + this.left), TOP + h * (y * this.zoom + this.top)];
   }
 
   /** @param {number} px @param {number} py @returns {[number, number]} */
   toMap(px, py) {
-    const [w, h] = this.room;
+    const [w, h] = this.size;
     return [((px - MARGIN) / w - this.left) / this.zoom, ((py - TOP) / h - this.top) / this.zoom];
   }
 
@@ -176,7 +176,7 @@ export class MapView {
 
   /** @param {number} dx @param {number} dy */
   moveBy(dx, dy) {
-    const [w, h] = this.room;
+    const [w, h] = this.size;
     const slack = 1 - this.zoom; // the map always fills its frame
     this.left = Math.max(slack, Math.min(0, this.left + dx / w));
     this.top = Math.max(slack, Math.min(0, this.top + dy / h));
@@ -223,13 +223,13 @@ export class MapView {
 }
 
 /**
- * How the map is drawn out so that it fills a frame, with y downwards. Its axes mean nothing, but its shape is kept
- * within reason.
+ * How the map is stretched so that it fills a frame, with y downwards. Its axes mean nothing, but a very flat map
+ * stays flat.
  *
  * @param {Float32Array} xy
  * @returns {(x: number, y: number) => [number, number]}
  */
-function fitting(xy) {
+function fitToFrame(xy) {
   const low = [Infinity, Infinity];
   const high = [-Infinity, -Infinity];
   for (let k = 0; k < xy.length; k++) {
@@ -242,20 +242,20 @@ function fitting(xy) {
   return (x, y) => [0.5 + (x - middle[0]) / extent[0], 0.5 - (y - middle[1]) / extent[1]];
 }
 
-/** 1 for every point out of focus; null when nothing is looked at. @param {number} n */
+/** 1 for every point out of focus; null when there is no focus. @param {number} n */
 function fadedRows(n) {
-  const looked = focus.value;
-  if (!looked) return null;
+  const focused = focus.value;
+  if (!focused) return null;
   const faded = new Uint8Array(n).fill(1);
-  if ("rows" in looked) for (const row of looked.rows) faded[placeOf(row)] = 0;
+  if ("rows" in focused) for (const row of focused.rows) faded[placeOf(row)] = 0;
   else {
-    const number = labels.value?.colours.indexOf(looked.colour) ?? -1;
+    const number = labels.value?.colours.indexOf(focused.colour) ?? -1;
     labels.value?.of.forEach((label, row) => (faded[row] = label === number ? 0 : 1));
   }
   return faded;
 }
 
-/** From 0 to 1, gently at both ends. @param {number} share */
+/** From 0 to 1, slow at both ends. @param {number} share */
 function ease(share) {
   const t = Math.max(0, Math.min(1, share));
   return t * t * (3 - 2 * t);

@@ -1,4 +1,4 @@
-/** What stands over the points: the numbers of the clusters, the asked pair, what is pointed at, the lasso. */
+/** What is drawn over the points: the numbers of the clusters, the asked pair, the item under the pointer, the lasso. */
 
 import { colourOf, styleOf } from "../page/palette.js";
 import { clusterOf, focus, labels, layout, pointed, question } from "../session/state.js";
@@ -6,7 +6,7 @@ import { clusterOf, focus, labels, layout, pointed, question } from "../session/
 const MAX_TITLE = 20; // characters of a name that stand on the map
 const HALF = 11; // half the height of a number, in pixels
 const DISC = 9; // radius of the two ends of the pair, in pixels
-const AWAY = [0, -2.1, 2.1, -4.2, 4.2]; // half heights by which a number may give way
+const AWAY = [0, -2.1, 2.1, -4.2, 4.2]; // half heights by which a number may be moved up or down
 
 /** @typedef {import("./map.js").MapView} MapView */
 /** @typedef {CanvasRenderingContext2D} Pen */
@@ -28,14 +28,14 @@ export function drawOverlay(map) {
 }
 
 /**
- * Numbers and names give way to the ends of the pair and to those drawn before them.
+ * Draw the numbers and names; they are moved so as not to cover the ends of the pair and each other.
  *
  * @param {MapView} map
  * @param {Pen} pen
  * @param {[number, number][]} ends
  */
 function drawNumbers(map, pen, ends) {
-  const looked = focus.value && "colour" in focus.value ? focus.value.colour : null;
+  const focused = focus.value && "colour" in focus.value ? focus.value.colour : null;
   const colours = labels.value?.colours ?? [];
   pen.font = "600 12px system-ui, sans-serif";
   /** @type {[number, number, number, number][]} middle and half width and height of what must stay free */
@@ -52,7 +52,7 @@ function drawNumbers(map, pen, ends) {
       taken.every(([a, b, w, h]) => Math.abs(a - x) > half + w || Math.abs(b - y) > HALF + h);
     const y = AWAY.map((by) => middleY + by * HALF).find(isFree) ?? middleY;
     taken.push([x, y, half, HALF]);
-    pen.globalAlpha = looked === null || looked === colours[number] ? 0.94 : 0.35;
+    pen.globalAlpha = focused === null || focused === colours[number] ? 0.94 : 0.35;
     pen.fillStyle = styleOf("--card");
     pen.strokeStyle = colourOf(colours[number]);
     pen.lineWidth = 2;

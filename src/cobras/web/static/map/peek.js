@@ -1,9 +1,9 @@
-/** The item that is pointed at, in brief beside the pointer; and the opened one, in full, in a corner. */
+/** The item under the pointer, in brief beside it; and the opened one, in full, in a corner. */
 
 import { get } from "../session/api.js";
 import { singleCard } from "../cards/cards.js";
 import { byId, el } from "../page/dom.js";
-import { clusterTag, face, fetchThumbnail, rowTag } from "../cards/thumbs.js";
+import { clusterTag, preview, fetchThumbnail, rowTag } from "../cards/thumbs.js";
 import { clusters, focus, isHidden, labels, opened, placeOf, pointed, question } from "../session/state.js";
 
 /** @param {import("./map.js").MapView} map */
@@ -16,7 +16,7 @@ export function startPeek(map) {
     if (row === null || !map.frame.matches(":hover") || row === opened.value) return;
     const item = await fetchThumbnail(row).catch(() => null);
     if (!item || pointed.value !== row) return;
-    hover.replaceChildren(face(item), el("p", {}, el("b", {}, item.id), clusterTag(row)));
+    hover.replaceChildren(preview(item), el("p", {}, el("b", {}, item.id), clusterTag(row)));
     hover.hidden = false;
     const [x, y] = map.place(row) ?? [0, 0];
     const [width, height] = [hover.offsetWidth, hover.offsetHeight];
@@ -41,16 +41,17 @@ export function startPeek(map) {
     full.replaceChildren(head, singleCard(item));
   });
 
-  // What is asked about now must not keep the mark it had a moment ago, and names change.
+  // The cluster of an opened item is hidden while a question is about it, and names change.
   question.on(() => opened.value !== null && isHidden(opened.value) && opened.set(opened.value));
   clusters.on(() => opened.value !== null && opened.set(opened.value));
 }
 
 /** @param {number} row */
 function clusterButton(row) {
-  const look = () => {
+  const showCluster = () => {
     const found = labels.value;
     if (found) focus.set({ colour: found.colours[found.of[placeOf(row)]] });
   };
-  return isHidden(row) || placeOf(row) < 0 ? null : el("button", { class: "link", onclick: look }, "look at its cluster");
+  if (isHidden(row) || placeOf(row) < 0) return null;
+  return el("button", { class: "link", onclick: showCluster }, "look at its cluster");
 }

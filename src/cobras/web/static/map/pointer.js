@@ -1,4 +1,4 @@
-/** Hands on the map: drag to move, wheel or two fingers to zoom, lasso to look at a region, point at an item to see it. */
+/** Mouse and fingers on the map: drag to move, wheel or two fingers to zoom, lasso to choose a region, hover to see an item. */
 
 import { byId } from "../page/dom.js";
 import { Nearest, rowsInside } from "./geometry.js";
@@ -6,7 +6,7 @@ import { focus, layout, opened, pointed, rowAt as rowOf } from "../session/state
 
 const REACH = 12; // pixels within which an item counts as pointed at
 const STEP = 1.6; // how much a press of + or − zooms
-const SLACK = 4; // pixels that a click may tremble
+const SLACK = 4; // pixels that the pointer may move during a click
 
 /** @typedef {import("./map.js").MapView} MapView */
 
@@ -52,7 +52,7 @@ export function startPointer(map) {
   };
 
   /** Zoom and move as two fingers do. @param {number} finger @param {[number, number]} to */
-  const spread = (finger, to) => {
+  const pinch = (finger, to) => {
     const [a, b] = [...fingers.values()];
     fingers.set(finger, to);
     const [c, d] = [...fingers.values()];
@@ -76,7 +76,7 @@ export function startPointer(map) {
 
   frame.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     const [x, y] = place(event);
-    if (fingers.size > 1 && fingers.has(event.pointerId)) return spread(event.pointerId, [x, y]);
+    if (fingers.size > 1 && fingers.has(event.pointerId)) return pinch(event.pointerId, [x, y]);
     if (!drag) return pointed.set(event.target === map.overlay ? rowAt(event) : null);
     drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > SLACK;
     if (!drag.moved) return undefined;

@@ -2,10 +2,10 @@
  * Many discs on a canvas, stamped into its pixels.
  *
  * 100,000 points take 25 ms per frame this way, where a change of all positions and colours of a plotly `scattergl`
- * trace takes 900 ms (Chromium on 2 cores without a graphics card), so that points can glide.
+ * trace takes 900 ms (Chromium on 2 cores without a graphics card), so that points can move smoothly.
  */
 
-const STEPS = 4; // positions within a pixel, per axis, so that slow movement does not tremble
+const STEPS = 4; // positions within a pixel, per axis, so that slow movement is smooth
 
 export class Points {
   /** @param {HTMLCanvasElement} canvas */

@@ -2,7 +2,7 @@
 
 import { byId, counted } from "../page/dom.js";
 import { past, question } from "../session/state.js";
-import { lookBack } from "../session/sync.js";
+import { showPast } from "../session/sync.js";
 
 export function startTimeline() {
   const slider = byId("past");
@@ -19,7 +19,7 @@ export function startTimeline() {
     now.hidden = byId("panel-now").hidden = past.value === null;
   };
 
-  const go = (/** @type {number | null} */ at) => lookBack(at).catch(() => past.set(null));
+  const go = (/** @type {number | null} */ at) => showPast(at).catch(() => past.set(null));
   slider.addEventListener("input", () => go(slider.value === slider.max ? null : Number(slider.value)));
   now.addEventListener("click", () => go(null));
   past.on(show);

@@ -1,4 +1,4 @@
-/** Making elements. Text becomes text nodes, never markup, so that what stands in a cell is only ever shown. */
+/** Makes elements. Text becomes text nodes, never markup, so that the content of a cell is never run. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -28,6 +28,22 @@ export function el(tag, attributes = {}, ...children) {
  */
 export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/**
+ * Fill a list with a line for each of the first items, and a button that shows more of them.
+ *
+ * @template T
+ * @param {HTMLElement} list
+ * @param {T[]} items
+ * @param {(item: T) => Node} line
+ * @param {number} limit
+ * @param {string} words on the button
+ * @param {() => void} more
+ */
+export function fillList(list, items, line, limit, words, more) {
+  list.replaceChildren(...items.slice(0, limit).map(line));
+  if (items.length > limit) list.append(el("li", {}, el("button", { class: "quiet", onclick: more }, words)));
 }
 
 /** @param {string} id @returns {any} */

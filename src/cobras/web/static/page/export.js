@@ -1,4 +1,4 @@
-/** Taking the result home, at any moment. */
+/** The menu of files to download, at any moment. */
 
 import { byId, el } from "./dom.js";
 import { settings } from "../session/state.js";

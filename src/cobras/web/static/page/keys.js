@@ -1,4 +1,4 @@
-/** Keys: by the character they give, so that every keyboard layout works; off while something is typed. */
+/** Keys, by the character that they type, so that every keyboard layout works; off while a text is typed. */
 
 import { byId, el } from "./dom.js";
 import { settings } from "../session/state.js";
@@ -70,7 +70,7 @@ function actionOf(event) {
   if (event.altKey || event.metaKey || event.ctrlKey) return withControl(event);
   const name = bound(event);
   if (name !== "help" && document.querySelector("dialog[open]")) return null;
-  // A key held down must not answer questions that were never looked at.
+  // A key that is held down must not answer questions that nobody has seen.
   if (event.repeat && name !== "undo" && name !== "redo") return null;
   return name ?? (/^[0-9]$/.test(event.key) ? "cluster" : null);
 }
@@ -90,7 +90,7 @@ function bound(event) {
   );
   let key = event.key;
   if (key.length === 1) {
-    // Whether a capital is meant says the shift key: caps lock must not turn undo into redo.
+    // The shift key decides about capitals: caps lock must not turn undo into redo.
     key = event.shiftKey ? key.toUpperCase() : key.toLowerCase();
     const exact = all.find(([, candidate]) => candidate === key);
     if (exact) return exact[0];

@@ -1,9 +1,9 @@
-/** Quiet words to the person: a banner while the server is away, and notices that go by themselves and cover nothing. */
+/** Messages: a banner while the server does not reply, and notices that go away by themselves and cover nothing. */
 
 import { byId, el } from "./dom.js";
 
 const SECONDS = { plain: 8, problem: 20 };
-const ROOM = 160; // pixels of the panel that must be in view for a notice to stand there
+const ROOM = 160; // pixels of the panel that must be in view for a notice to be shown there
 
 /** Shown above everything until called with an empty text. @param {string} text */
 export function showBanner(text) {
@@ -26,7 +26,7 @@ export function showNotice(text, tone = "plain", ...more) {
   setTimeout(() => notice.remove(), 1000 * SECONDS[tone]);
 }
 
-/** In the panel a notice only makes a list shorter; elsewhere it moves the numbers. */
+/** Whether a notice fits into the panel, where it only makes a list shorter; elsewhere it moves the numbers. */
 function isPanelInView() {
   const { top, bottom } = byId("panel").getBoundingClientRect();
   return Math.min(bottom, innerHeight) - Math.max(top, 0) >= ROOM;

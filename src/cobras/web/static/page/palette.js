@@ -1,8 +1,8 @@
 /**
- * The colours of clusters: ten that stay apart under the common kinds of colour blindness, on light and dark paper.
+ * The colours of clusters: ten that stay apart under the common kinds of colour blindness, on a light and on a dark page.
  *
  * The first six are Okabe and Ito's; the others were chosen as far as possible from those before them under normal
- * vision, protanopia, deuteranopia and tritanopia. Numbers on the map say the rest.
+ * vision, protanopia, deuteranopia and tritanopia. The numbers on the map tell further clusters apart.
  */
 
 const LIGHT = [
@@ -63,7 +63,7 @@ export function pixelOfStyle(property) {
   return pack(parse(styleOf(property).replace("#", "")));
 }
 
-/** Colours of the style sheet that were asked for; asking anew costs a pass over all styles.
+/** Colours of the style sheet that were read; reading one again costs a pass over all styles.
  * @type {Map<string, string>} */
 const known = new Map();
 onTheme(() => known.clear());

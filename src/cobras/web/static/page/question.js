@@ -1,4 +1,4 @@
-/** The question: two items, three answers, and a quiet sign that the last answer is saved. */
+/** The question: two items, three answers, and a sign that the last answer is saved. */
 
 import { pairCards } from "../cards/cards.js";
 import { byId, el } from "./dom.js";
@@ -11,14 +11,14 @@ import { busy, change, computing } from "../session/sync.js";
 const SEEN = 300; // milliseconds that a person needs to see a pair
 const ANSWERS = /** @type {const} */ (["different", "unsure", "same"]);
 
-/** The pair that stands on the page; an answer is always about what is seen.
+/** The pair on the page; an answer is always about this one.
  * @type {{i: number, j: number} | null} */
 let shown = null;
-/** The pair whose answer is on its way: a second press is not an answer to the next one.
+/** The pair whose answer was sent: a second press is not an answer to the next one.
  * @type {{i: number, j: number} | null} */
-let told = null;
+let sent = null;
 let n_shown = 0;
-let openFrom = 0; // when the shown pair may be answered
+let answerableFrom = 0; // when the shown pair may be answered
 
 export function startQuestion() {
   for (const answer of ANSWERS) byId(answer).addEventListener("click", () => tell(answer));
@@ -29,15 +29,15 @@ export function startQuestion() {
 
 /** @param {import("../session/types.js").Answer} answer */
 export async function tell(answer) {
-  if (!shown || told === shown || performance.now() < openFrom) return;
-  told = shown;
+  if (!shown || sent === shown || performance.now() < answerableFrom) return;
+  sent = shown;
   byId(answer).classList.add("given");
   byId("saved").textContent = "Saving …";
   enable();
   const result = await change("tell", { ...shown, answer });
   byId(answer).classList.remove("given");
   byId("saved").textContent = result ? `✓ Saved: ${answer}` : "";
-  told = null;
+  sent = null;
   enable();
 }
 
@@ -50,14 +50,14 @@ async function show(value) {
     const { i, j } = value.pair;
     if (shown?.i === i && shown?.j === j) return;
     // A pair that another tab put there must have been seen before a key can be meant for it.
-    const sudden = shown !== null && !busy.value;
+    const unexpected = shown !== null && !busy.value;
     shown = null;
     const pair = await pairCards(value);
     if (number !== n_shown) return; // another question came while a picture was loading
     markArrivals(pair, cards.firstElementChild);
     cards.replaceChildren(pair);
     shown = { i, j };
-    openFrom = sudden ? performance.now() + SEEN : 0;
+    answerableFrom = unexpected ? performance.now() + SEEN : 0;
     byId("words").textContent = value.words;
     byId("spoken").textContent = `Item ${left.id} and item ${right.id}. ${value.words}`;
     byId("guess").textContent = value.guess ? `The clustering says: ${value.guess}.` : "";
@@ -65,15 +65,15 @@ async function show(value) {
     shown = null;
     cards.replaceChildren(ending(value));
   }
-  if (value.saved && !told) {
-    const said = value.message.replace(/\.$/, "");
-    byId("saved").textContent = said ? `✓ ${said}` : value.can_undo ? "✓ Everything is saved" : "";
+  if (value.saved && !sent) {
+    const message = value.message.replace(/\.$/, "");
+    byId("saved").textContent = message ? `✓ ${message}` : value.can_undo ? "✓ Everything is saved" : "";
   }
   cards.dataset.pair = shown ? `${shown.i},${shown.j}` : value.state;
   enable();
 }
 
-/** What stands in the place of a pair when there is none. @param {Question} value */
+/** What is shown in the place of a pair when there is none. @param {Question} value */
 function ending(value) {
   const title = value.state === "done" ? "All done" : "Something went wrong";
   const reason = value.progress?.reason || value.message;
@@ -85,7 +85,7 @@ function ending(value) {
 }
 
 /**
- * Only what changed comes in, so that one sees which of the two is new.
+ * Only a new card is animated, so that one sees which of the two is new.
  *
  * @param {HTMLElement} pair
  * @param {Element | null} before
@@ -108,7 +108,7 @@ function showComputing(work) {
 }
 
 function enable() {
-  const open = shown !== null && told !== shown;
+  const open = shown !== null && sent !== shown;
   // Not `disabled`: a button that loses the focus with every answer sends keyboard users to the top of the page.
   for (const answer of ANSWERS) byId(answer).setAttribute("aria-disabled", String(!open));
 }

@@ -11,13 +11,13 @@ const HEIGHT = 110;
  * @param {(value: number) => string} format
  * @param {[number, number]} [range] from the values when left out
  */
-export function drawCourse(title, values, format, range) {
+export function drawChart(title, values, format, range) {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);
   const head = el("figcaption", {}, title, el("b", {}, last === undefined ? "–" : format(last)));
   if (known.length < 2) {
     const words = known.length ? "The first value; a line follows." : "Not enough answers yet.";
-    return el("figure", { class: "course" }, head, el("p", { class: "empty" }, words));
+    return el("figure", { class: "chart" }, head, el("p", { class: "empty" }, words));
   }
   const [low, high] = range ?? [0, Math.max(...known)];
   const x = (/** @type {number} */ k) => (WIDTH * k) / Math.max(1, values.length - 1);
@@ -44,5 +44,5 @@ export function drawCourse(title, values, format, range) {
     el("span", {}, "0"),
     el("span", {}, `${values.length - 1} answers`),
   );
-  return el("figure", { class: "course" }, head, el("div", { class: "plot" }, scale, drawing), foot);
+  return el("figure", { class: "chart" }, head, el("div", { class: "plot" }, scale, drawing), foot);
 }

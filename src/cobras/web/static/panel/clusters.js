@@ -1,6 +1,6 @@
-/** The clusters: how large, what is typical, what is odd, what they are called, what was promised about them. */
+/** The list of clusters: size, name, marks, typical and unusual items. */
 
-import { afterPaint, byId, counted, el, percent } from "../page/dom.js";
+import { afterPaint, byId, counted, el, fillList, percent } from "../page/dom.js";
 import { onTheme } from "../page/palette.js";
 import { clusters, focus, isHidden, question } from "../session/state.js";
 import { change } from "../session/sync.js";
@@ -21,38 +21,33 @@ export function startClusters() {
   onTheme(show);
 }
 
-/** Look at one cluster, or back at all of them. @param {number} colour */
+/** Show one cluster in colour and the others in grey, or all of them in colour again. @param {number} colour */
 export function toggleFocus(colour) {
-  const looked = focus.value && "colour" in focus.value && focus.value.colour === colour;
-  focus.set(looked ? null : { colour });
+  const isFocused = focus.value && "colour" in focus.value && focus.value.colour === colour;
+  focus.set(isFocused ? null : { colour });
 }
 
 function show() {
   const list = byId("cluster-list");
-  // A name that is being typed is not torn from under the hands.
+  // The list is not replaced while a name is typed into it.
   if (list.contains(document.activeElement) && document.activeElement?.matches("input[type=text]")) return;
   const found = clusters.value?.clusters ?? [];
-  list.replaceChildren(...found.slice(0, limit).map(line));
-  if (found.length > limit) {
-    const more = () => {
-      limit += SHOWN;
-      show();
-    };
-    list.append(
-      el("li", {}, el("button", { class: "quiet", onclick: more }, `Show more of ${found.length} clusters`)),
-    );
-  }
+  const more = () => {
+    limit += SHOWN;
+    show();
+  };
+  fillList(list, found, line, limit, `Show more of ${found.length} clusters`, more);
   showFocus();
   hideAsked();
 }
 
-/** Blind: what is asked about is not seen in a cluster's list; others stand in for it, so that no gap tells. */
+/** Hide the asked items in the lists, where they would give away their cluster; others fill the gap. */
 function hideAsked() {
   for (const strip of byId("cluster-list").querySelectorAll(".strip")) {
-    let room = strip.querySelector(".words") ? LINES : PICTURES;
+    let n_left = strip.querySelector(".words") ? LINES : PICTURES;
     for (const thumb of strip.querySelectorAll(".thumb")) {
-      thumb.hidden = isHidden(Number(thumb.dataset.row)) || room === 0;
-      if (!thumb.hidden) room -= 1;
+      thumb.hidden = isHidden(Number(thumb.dataset.row)) || n_left === 0;
+      if (!thumb.hidden) n_left -= 1;
     }
   }
 }
@@ -135,9 +130,9 @@ function rename(cluster, text) {
 function showFocus() {
   const colour = focus.value && "colour" in focus.value ? String(focus.value.colour) : null;
   for (const item of byId("cluster-list").children) {
-    const looked = item.dataset.colour === colour;
-    item.classList.toggle("looked-at", looked);
-    item.querySelector(".look")?.setAttribute("aria-pressed", String(looked));
-    if (looked) item.scrollIntoView({ block: "nearest" });
+    const isFocused = item.dataset.colour === colour;
+    item.classList.toggle("in-focus", isFocused);
+    item.querySelector(".look")?.setAttribute("aria-pressed", String(isFocused));
+    if (isFocused) item.scrollIntoView({ block: "nearest" });
   }
 }

@@ -1,7 +1,7 @@
-/** The history: every answer with both items; any of them can be changed, and what was set aside settled. */
+/** The history: every answer with both items. Any answer can be changed, and a pair that was set aside be settled. */
 
 import { get } from "../session/api.js";
-import { byId, counted, el } from "../page/dom.js";
+import { byId, counted, el, fillList } from "../page/dom.js";
 import { recordLink, showNotice } from "../page/notices.js";
 import { question } from "../session/state.js";
 import { change } from "../session/sync.js";
@@ -65,20 +65,11 @@ function show() {
   }
   const matching = records.filter(FILTERS[filter]).reverse();
   const list = byId("record-list");
-  list.replaceChildren(...matching.slice(0, limit).map(line));
-  if (matching.length > limit) {
-    const more = () => {
-      limit += SHOWN;
-      show();
-    };
-    list.append(
-      el(
-        "li",
-        {},
-        el("button", { class: "quiet", onclick: more }, `Show earlier ones of ${matching.length}`),
-      ),
-    );
-  }
+  const more = () => {
+    limit += SHOWN;
+    show();
+  };
+  fillList(list, matching, line, limit, `Show earlier ones of ${matching.length}`, more);
   if (!matching.length)
     list.append(
       el(
@@ -99,13 +90,13 @@ function line(record) {
   const toggle = () => {
     open = open === record.index ? null : record.index;
     show();
-    byId("record-list").querySelector(`[data-index="${record.index}"] .said`)?.focus();
+    byId("record-list").querySelector(`[data-index="${record.index}"] .answer`)?.focus();
   };
   const title = record.kind === "answer" ? String(record.number) : "+";
-  const said = el(
+  const button = el(
     "button",
     {
-      class: `said ${record.answer}`,
+      class: `answer ${record.answer}`,
       "aria-expanded": String(open === record.index),
       "aria-label": `${record.answer}: change this answer`,
       onclick: toggle,
@@ -128,7 +119,7 @@ function line(record) {
     },
     el("span", { class: "number" }, title),
     thumbButton(record.left),
-    said,
+    button,
     thumbButton(record.right),
     el("span", { class: "remark" }, remark),
     when,

@@ -1,10 +1,10 @@
-/** All items in a table: search, one cluster, or the rows of a lasso, a page at a time. */
+/** The table of items: those that a search finds, those of one cluster or of a lasso, a page at a time. */
 
 import { get } from "../session/api.js";
 import { byId, counted, el } from "../page/dom.js";
 import { clusterOf, clusters, focus, opened, pointed, question, settings } from "../session/state.js";
 import { isShown, onTab, showTab } from "./tabs.js";
-import { face, rowTag } from "../cards/thumbs.js";
+import { preview, rowTag } from "../cards/thumbs.js";
 
 const PAGE = 50;
 const CELLS = 4; // columns besides id and cluster
@@ -19,7 +19,7 @@ export function startItems() {
   let timer = 0;
   byId("search").addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(restart, PAUSE);
+    timer = setTimeout(startOver, PAUSE);
   });
   byId("in-cluster").addEventListener("change", (/** @type {any} */ event) => {
     const colour = event.target.value;
@@ -30,21 +30,21 @@ export function startItems() {
   byId("later").addEventListener("click", () => turn(PAGE));
   clusters.on(showClusters);
   focus.on((value) => {
-    restart();
+    startOver();
     if (value && "rows" in value) showTab("items");
   });
-  clusters.on(renew);
-  question.on(renew);
+  clusters.on(refresh);
+  question.on(refresh);
   onTab("items", () => stale && load());
 }
 
-function restart() {
+function startOver() {
   offset = 0;
   showClusters();
-  renew();
+  refresh();
 }
 
-function renew() {
+function refresh() {
   stale = true;
   if (isShown("items")) load();
 }
@@ -53,7 +53,7 @@ function renew() {
 function turn(by) {
   offset = Math.max(0, offset + by);
   byId("item-rows").closest(".scroll").scrollTop = 0;
-  renew();
+  refresh();
 }
 
 async function load() {
@@ -75,29 +75,29 @@ async function load() {
 /** @returns {Promise<import("../session/types.js").Items>} */
 async function fetchPage() {
   const search = byId("search").value.trim();
-  const looked = focus.value;
-  if (!looked || "colour" in looked) {
-    const cluster = looked ? clusterOf(looked.colour)?.number : null;
+  const focused = focus.value;
+  if (!focused || "colour" in focused) {
+    const cluster = focused ? clusterOf(focused.colour)?.number : null;
     return get("items", { offset, limit: PAGE, search, cluster });
   }
-  const rows = search ? await found(search, looked.rows) : looked.rows;
+  const rows = search ? await searchRows(search, focused.rows) : focused.rows;
   const shown = rows.slice(offset, offset + PAGE);
   if (!shown.length) return { version: 0, total: 0, offset, columns: [], items: [] };
   const page = await get("items", { rows: shown.join(","), limit: PAGE });
   return { ...page, total: rows.length };
 }
 
-/** Of very many items some are listed: where they come from. A search and a lasso have what they ask for.
+/** Say that only some of very many items are listed; a search and a lasso list all of theirs.
  * @param {number} n_listed */
 function origin(n_listed) {
-  const looked = focus.value;
-  if (byId("search").value.trim() || (looked && "rows" in looked)) return "";
-  const all = looked ? clusterOf(looked.colour)?.size : settings.value?.n_items;
+  const focused = focus.value;
+  if (byId("search").value.trim() || (focused && "rows" in focused)) return "";
+  const all = focused ? clusterOf(focused.colour)?.size : settings.value?.n_items;
   return all && n_listed < all ? `, chosen at random from ${all.toLocaleString("en")}` : "";
 }
 
 /** The rows of a lasso that match. @param {string} search @param {Int32Array} rows */
-async function found(search, rows) {
+async function searchRows(search, rows) {
   const asked = n_asked;
   const matches = [];
   for (let start = 0; start < rows.length && asked === n_asked; start += MOST) {
@@ -112,12 +112,12 @@ async function found(search, rows) {
 function line(item) {
   const open = el("button", { class: "link", onclick: () => opened.set(item.i) }, item.id);
   const cells = item.cells.slice(0, CELLS).map((cell) => el("td", { title: cell }, cell ?? "–"));
-  const picture = item.image || item.line ? face(item) : null;
+  const picture = item.image || item.line ? preview(item) : null;
   const listeners = { onpointerenter: () => pointed.set(item.i), onpointerleave: () => pointed.set(null) };
   return el(
     "tr",
     listeners,
-    el("td", { class: "face" }, picture),
+    el("td", { class: "preview" }, picture),
     el("td", {}, open),
     el("td", {}, rowTag(item.i, item.cluster, item.colour)),
     cells,
@@ -126,7 +126,7 @@ function line(item) {
 
 /** The choice of clusters, and what a lasso holds. */
 function showClusters() {
-  const looked = focus.value;
+  const focused = focus.value;
   const choice = byId("in-cluster");
   const options = (clusters.value?.clusters ?? []).map((cluster) =>
     el(
@@ -137,8 +137,8 @@ function showClusters() {
   );
   if (document.activeElement !== choice)
     choice.replaceChildren(el("option", { value: "" }, "All clusters"), ...options);
-  choice.value = looked && "colour" in looked ? String(looked.colour) : "";
+  choice.value = focused && "colour" in focused ? String(focused.colour) : "";
   const drop = byId("drop-focus");
-  drop.hidden = !looked || !("rows" in looked);
-  if (looked && "rows" in looked) drop.textContent = `${counted(looked.rows.length, "item")} in the lasso ×`;
+  drop.hidden = !focused || !("rows" in focused);
+  if (focused && "rows" in focused) drop.textContent = `${counted(focused.rows.length, "item")} in the lasso ×`;
 }

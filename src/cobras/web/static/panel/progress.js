@@ -1,7 +1,7 @@
-/** How far it has come: honest numbers, their course, and the hint that one may stop. */
+/** How far the session has come: numbers, their charts, and the hint that one may stop. */
 
 import { get } from "../session/api.js";
-import { drawCourse } from "./chart.js";
+import { drawChart } from "./chart.js";
 import { afterPaint, byId, el, percent } from "../page/dom.js";
 import { showHistory } from "./history.js";
 import { question, settings } from "../session/state.js";
@@ -41,9 +41,9 @@ async function load() {
   const found = await get("progress").catch(() => null);
   if (!found) return;
   const { series, progress } = found;
-  byId("course").replaceChildren(
-    drawCourse("Clusters", series.n_clusters, (value) => String(Math.round(value))),
-    drawCourse(
+  byId("charts").replaceChildren(
+    drawChart("Clusters", series.n_clusters, (value) => String(Math.round(value))),
+    drawChart(
       `Items that stayed in their cluster over the last ${progress.window} answers`,
       series.stable_share,
       percent,

@@ -40,7 +40,7 @@ export function onTab(name, listener) {
   listeners[name] = listener;
 }
 
-/** Give the panel's room to the map, or take it back. @param {boolean} on */
+/** Show the map in the place of the panel as well, or the panel again. @param {boolean} on */
 export function setLargeMap(on) {
   document.body.classList.toggle("large-map", on);
   byId("large").setAttribute("aria-pressed", String(on));

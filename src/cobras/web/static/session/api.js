@@ -1,9 +1,9 @@
-/** Talking to the server: JSON there and back, refusals as values, and the stream of events. */
+/** Calls to the server: JSON both ways, refusals as errors, and the stream of events. */
 
 /** The server could not be reached; nothing is known about what it did. */
 export class Unreachable extends Error {}
 
-/** The server said no; `status` and, where it sent one, `refusal` say why. */
+/** The server refused; `status` and, where it sent one, `refusal` say why. */
 export class Refused extends Error {
   /** @param {number} status @param {string} message @param {import("./types.js").Refusal | null} refusal */
   constructor(status, message, refusal) {

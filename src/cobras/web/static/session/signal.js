@@ -1,4 +1,4 @@
-/** A value that tells its listeners when it is replaced. */
+/** A value that calls its listeners when it is replaced. */
 
 /**
  * @template T

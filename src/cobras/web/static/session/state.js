@@ -2,27 +2,38 @@
 
 import { unknown } from "./signal.js";
 
-/** @template T @typedef {import("./signal.js").Signal<T>} Signal */
+/**
+ * @typedef {import("./types.js").Settings} Settings
+ * @typedef {import("./types.js").Question} Question
+ * @typedef {import("./types.js").Labels} Labels
+ * @typedef {import("./types.js").Clusters} Clusters
+ * @typedef {import("./types.js").Layout} Layout
+ * @typedef {import("./types.js").Focus} Focus
+ */
 
-/** @type {Signal<import("./types.js").Settings | null>} */
-export const settings = unknown();
+/**
+ * @template T
+ * @typedef {import("./signal.js").Signal<T | null>} Known null until it is known, or where there is nothing
+ */
 
-/** The state of the session, as the last answer of the server gave it.
- * @type {Signal<import("./types.js").Question | null>} */
-export const question = unknown();
+export const settings = /** @type {Known<Settings>} */ (unknown());
+// The state of the session, as the server gave it last.
+export const question = /** @type {Known<Question>} */ (unknown());
+// The cluster of every row that the map shows, now or in the past.
+export const labels = /** @type {Known<Labels>} */ (unknown());
+export const clusters = /** @type {Known<Clusters>} */ (unknown());
+// Where the rows lie on the map.
+export const layout = /** @type {Known<Layout>} */ (unknown());
+// One cluster, or the rows of a lasso; the rest is grey.
+export const focus = /** @type {Known<Focus>} */ (unknown());
+// The number of answers after which the map shows the clusters; null for now.
+export const past = /** @type {Known<number>} */ (unknown());
+// The row under the pointer, anywhere on the page.
+export const pointed = /** @type {Known<number>} */ (unknown());
+// The row whose card is open beside the map.
+export const opened = /** @type {Known<number>} */ (unknown());
 
-/** The cluster of every row that the map shows, now or in the past.
- * @type {Signal<import("./types.js").Labels | null>} */
-export const labels = unknown();
-
-/** @type {Signal<import("./types.js").Clusters | null>} */
-export const clusters = unknown();
-
-/** Where the rows lie on the map.
- * @type {Signal<import("./types.js").Layout | null>} */
-export const layout = unknown();
-
-/** The row that stands at a place of the map. @param {number} place */
+/** The row at a place of the map. @param {number} place */
 export function rowAt(place) {
   const rows = layout.value?.rows;
   return rows ? rows[place] : place;
@@ -40,22 +51,6 @@ export function placeOf(row) {
   }
   return rows[low] === row ? low : -1;
 }
-
-/** What is looked at: one cluster, or the rows of a lasso; the rest is grey.
- * @type {Signal<import("./types.js").Focus | null>} */
-export const focus = unknown();
-
-/** The number of answers after which the map shows the clusters; null for now.
- * @type {Signal<number | null>} */
-export const past = unknown();
-
-/** The row that is pointed at somewhere on the page.
- * @type {Signal<number | null>} */
-export const pointed = unknown();
-
-/** The row whose card is open beside the map.
- * @type {Signal<number | null>} */
-export const opened = unknown();
 
 /** Whether a row is one of the two that are asked about, and must not give its cluster away.
  * @param {number} row */

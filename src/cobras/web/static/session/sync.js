@@ -1,6 +1,6 @@
 /**
- * Keeping the page and the session alike: changes go out one at a time, what they give comes in at once, and what
- * else changed (labels, clusters, map) is fetched after the next pair has been painted.
+ * Keeps the page equal to the session: changes are sent one at a time, the state that they lead to is shown at once,
+ * and what else changed (labels, clusters, map) is fetched after the next pair has been painted.
  */
 
 import { Refused, Unreachable, bytes, get, listen, post } from "./api.js";
@@ -12,7 +12,7 @@ import { clusters, focus, labels, layout, past, question, settings } from "./sta
 
 const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array };
 
-/** Whether a change is on its way. */
+/** Whether a change has been sent and not replied to. */
 export const busy = signal(false);
 
 /** What the server is computing, while it takes long.
@@ -23,11 +23,12 @@ export const computing = unknown();
 let queue = Promise.resolve();
 let n_waiting = 0;
 let n_changes = 0; // a question that was fetched before a change must not be shown after it
-/** @type {{run: string, versions: import("./types.js").Versions} | null} */
-let heard = null;
+/** What the last event said.
+ * @type {{run: string, versions: import("./types.js").Versions} | null} */
+let lastEvent = null;
 /** @type {number[]} rows that the next question may show */
 let rowsAhead = [];
-/** @type {(() => void)[]} */
+/** What goes on when the connection is back. @type {(() => void)[]} */
 let waiting = [];
 
 /** Fetch everything, then listen. */
@@ -35,17 +36,17 @@ export async function start() {
   listen(
     {
       hello: (event) => {
-        hear(event);
-        hearAhead(event);
+        onState(event);
+        onAhead(event);
       },
-      question: hear,
-      map: hearMap,
+      question: onState,
+      map: onMap,
       computing: computing.set,
-      ahead: hearAhead,
+      ahead: onAhead,
     },
     onConnection,
   );
-  await persist(async () => {
+  await retry(async () => {
     settings.set(await get("settings"));
     await refresh();
     fetchAhead(rowsAhead);
@@ -53,7 +54,7 @@ export async function start() {
 }
 
 /**
- * Send a change, after those on their way, and show the state it leads to.
+ * Send a change, after those sent before, and show the state it leads to.
  *
  * @param {string} path
  * @param {object} body
@@ -71,7 +72,7 @@ async function send(path, body) {
   try {
     // Only `tell` may be sent twice: it names its pair, so the server takes it once.
     const call = () => post(path, body);
-    const result = await (path === "tell" ? persist(call) : call());
+    const result = await (path === "tell" ? retry(call) : call());
     n_changes += 1;
     accept(result);
     return result;
@@ -83,17 +84,17 @@ async function send(path, body) {
     if (n_waiting === 0) {
       computing.set(null);
       busy.set(false);
-      if (heard) hear(heard);
+      if (lastEvent) onState(lastEvent);
     }
   }
 }
 
 /** Show the clusters after so many answers; null for now. @param {number | null} at */
-export async function lookBack(at) {
+export async function showPast(at) {
   past.set(at);
   const found = await get("labels", { at });
   // Labels of the past carry no version, so that they are never taken for those of now.
-  if (past.value === at) takeLabels(at === null ? found : { ...found, version: -1 });
+  if (past.value === at) setLabels(at === null ? found : { ...found, version: -1 });
 }
 
 async function refresh() {
@@ -112,15 +113,15 @@ function accept(fresh) {
   if (fresh.state !== "computing") computing.set(null);
   else if (fresh.computing) computing.set(fresh.computing);
   question.set(fresh);
-  afterPaint(follow);
+  afterPaint(fetchChanged);
 }
 
 /** Fetch what is older than the question says; one thing at a time, so that an answer never waits for many. */
-const follow = onceAtATime(async () => {
+const fetchChanged = onceAtATime(async () => {
   const { versions } = question.value ?? {};
   if (!versions) return;
   if (layout.value?.version !== versions.map) await fetchMap();
-  if (labels.value?.version !== versions.labels && past.value === null) takeLabels(await get("labels"));
+  if (labels.value?.version !== versions.labels && past.value === null) setLabels(await get("labels"));
   if (clusters.value?.version !== versions.clusters) clusters.set(await get("clusters", { n: 7 }));
 });
 
@@ -130,32 +131,32 @@ async function fetchMap() {
 }
 
 /** @param {any} body */
-function takeLabels({ dtype, data, ...rest }) {
+function setLabels({ dtype, data, ...rest }) {
   const kind = /** @type {keyof typeof ARRAYS} */ (dtype);
   labels.set({ ...rest, of: new ARRAYS[kind](bytes(data)) });
-  const kept = focus.value;
-  if (kept && "colour" in kept && !rest.colours.includes(kept.colour)) focus.set(null);
+  const focused = focus.value;
+  if (focused && "colour" in focused && !rest.colours.includes(focused.colour)) focus.set(null);
 }
 
 /** @param {{run: string, versions: import("./types.js").Versions}} event */
-function hear(event) {
-  heard = event;
+function onState(event) {
+  lastEvent = event;
   const known = question.value;
   if (busy.value || !known) return;
   if (known.run !== event.run || known.versions.session !== event.versions.session) {
-    heard = null;
+    lastEvent = null;
     refresh().catch(onRefusal);
   }
 }
 
 /** @param {{version: number}} event */
-function hearMap(event) {
-  if (busy.value) return; // the answer that is on its way comes first, and says which map there is
+function onMap(event) {
+  if (busy.value) return; // the reply to the change that was sent says which map there is
   if (layout.value && layout.value.version !== event.version) fetchMap().catch(onRefusal);
 }
 
 /** @param {{ahead: number[]}} event */
-function hearAhead({ ahead }) {
+function onAhead({ ahead }) {
   rowsAhead = ahead;
   if (question.value) fetchAhead(ahead);
 }
@@ -167,8 +168,8 @@ function onConnection(connected) {
   for (const go of waiting.splice(0)) go();
 }
 
-/** Do it, and after a lost connection do it again. @param {() => Promise<any>} work */
-async function persist(work) {
+/** Do something, and after a lost connection do it again. @param {() => Promise<any>} work */
+async function retry(work) {
   for (;;) {
     try {
       return await work();
@@ -194,7 +195,8 @@ function onRefusal(error) {
   } else throw error;
 }
 
-/** @param {() => Promise<void>} work */
+/** Return a function that never runs twice at the same time; a call meanwhile makes it run once more.
+ * @param {() => Promise<void>} work */
 function onceAtATime(work) {
   let running = false;
   let again = false;

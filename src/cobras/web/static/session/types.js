@@ -102,7 +102,7 @@
  * @typedef {{version: number, layout: "none" | "pca" | "tsne", pending: boolean, n_items: number,
  *   rows: Uint32Array | null, xy: Float32Array}} Layout
  *
- * What is looked at: a cluster, by its colour, which stays with it when numbers change, or the rows of a lasso.
+ * The focus: a cluster, by its colour, which stays with it when numbers change, or the rows of a lasso.
  *
  * @typedef {{colour: number} | {rows: Int32Array}} Focus
  */
