@@ -19,7 +19,7 @@ import numpy as np
 
 from cobras.core.partition import Child, Members, NodePath, Partition, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.spaces.base import Parts, TreeSpace, nearest_trained, squared_distances
+from cobras.spaces.base import Among, Parts, TreeSpace, nearest_trained, squared_distances
 from cobras.spaces.kernels.kmeans import describe_groups, kmeans
 from cobras.spaces.passes import sampling
 from cobras.spaces.passes.memory import MemberCache, MemoryRegion, PartMembers, SplitLabels
@@ -69,8 +69,8 @@ class RowSpace(TreeSpace):
         """Return all rows of a super-instance that is not large."""
 
     @abstractmethod
-    def _region(self, s: SuperInstance) -> sampling.Region:
-        """Return what reads a large super-instance in passes."""
+    def _region(self, s: SuperInstance, among: Among = "all") -> sampling.Region:
+        """Return what reads a large super-instance in passes, or its training members alone."""
 
     @abstractmethod
     def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:
@@ -180,13 +180,12 @@ class RowSpace(TreeSpace):
     # -- in passes -------------------------------------------------------------------------------------------------
 
     def _large_parts(self, s: SuperInstance, split: Split) -> Parts:
-        region, rng, k = self._region(s), s.random(split), split.k
-        if split.among == "all" or self.train is None:
-            found = sampling.find_groups(region, k, rng, self.n_init)
-        else:
-            among_train = sampling.find_groups(region.shown_part(), k, rng, self.n_init)
-            found = sampling.groups_around(region, among_train.means)
-        found = sampling.join_untrained(region, found)
+        found = sampling.find_groups(self._region(s, split.among), split.k, s.random(split), self.n_init)
+        if self.train is not None:
+            region = self._region(s)
+            if split.among == "train":
+                found = sampling.groups_around(region, found.means)
+            found = sampling.join_untrained(region, found)
         if len(found.sizes) < 2:
             return (s,)
         members = self._members_of_parts(s, found)
@@ -245,9 +244,10 @@ class EuclideanSpace(RowSpace):
         # No copy of the whole table for the root.
         return self.X if len(s) == self.n else self.X[s.members]
 
-    def _region(self, s: SuperInstance) -> sampling.Region:
-        members = None if len(s) == self.n else s.members
-        return MemoryRegion(self.X, members, self.train, self._block)
+    def _region(self, s: SuperInstance, among: Among = "all") -> sampling.Region:
+        if among == "train" and self.train is not None:
+            return MemoryRegion(self.X, s.members[self.train[s.members]], None, self._block)
+        return MemoryRegion(self.X, None if len(s) == self.n else s.members, self.train, self._block)
 
     def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:
         labels = SplitLabels(self._cache, s, groups.labels, groups.sizes)

@@ -85,3 +85,35 @@ def test_works_where_the_install_and_the_home_are_read_only(tmp_path: Path, writ
     kept = [path.parent.parent for path in temporary.rglob("*.nbi")]
     assert bool(kept) == (writable == "temporary directory")
     assert all(path.stat().st_mode & 0o077 == 0 for path in temporary.iterdir()), "private to the user"
+
+
+CALLEE = """
+from cobras.spaces.kernels.compile import kernel
+
+NUMBER = {number}
+
+@kernel()
+def inner(x):
+    return x + {more}
+"""
+CALLER = """
+from callee import NUMBER, inner
+from cobras.spaces.kernels.compile import kernel
+
+@kernel()
+def outer(x):
+    return 100 * inner(x) + NUMBER
+
+print(outer(1), sum(outer.stats.cache_hits.values()))
+"""
+
+
+def test_a_cache_is_stale_when_another_file_that_is_compiled_in_changes(tmp_path: Path) -> None:
+    """Every cache lies in one folder, and only the file of the callee changes."""
+    (tmp_path / "caller.py").write_text(CALLER)
+    path = os.pathsep.join([str(tmp_path), str(Path(cobras.__file__).parents[1])])
+    said = []
+    for number, more in ((5, 1), (5, 1), (6, 1), (6, 2)):
+        (tmp_path / "callee.py").write_text(CALLEE.format(number=number, more=more))
+        said.append(start("import caller", PYTHONPATH=path, NUMBA_CACHE_DIR=str(tmp_path / "cache")))
+    assert said == [["205", "0"], ["205", "1"], ["206", "0"], ["306", "0"]]

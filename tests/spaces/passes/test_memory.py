@@ -34,6 +34,13 @@ def test_a_pass_does_to_every_row_what_brute_force_does(n, d, k, block, seed):
     shown = np.ones(n, bool) if shown is None else shown
     distances = cdist(X[members], centers)
     assert np.allclose(distances[np.arange(len(members)), labels], distances.min(axis=1), atol=1e-5)
+    for b in range(len(found.farthest)):
+        reach = distances.min(axis=1)[members // block == b]
+        assert (found.farthest[b] >= 0) == bool(len(reach))
+        if len(reach):
+            assert members[members // block == b][reach.argmax()] // block == found.farthest[b] // block
+            assert np.sqrt(found.reach[b]) == pytest.approx(reach.max(), abs=1e-5)
+            np.testing.assert_allclose(cdist(X[[found.farthest[b]]], centers).min(), reach.max(), atol=1e-5)
     means = group_means(centers, found)
     for c in range(k):
         mine = members[labels == c]

@@ -22,6 +22,7 @@ from cobras.core.checks import flaw
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Members, NodePath, Partition, SuperInstance
 from cobras.core.types import FloatArray, IndexArray
+from cobras.spaces.base import Among
 from cobras.spaces.dask.table import RemotePart, RemoteRegion, RemoteTable, label_tasks
 from cobras.spaces.dask.workers import Workers, remove_old_parts, write_labels
 from cobras.spaces.euclidean import Medoid, RowSpace
@@ -100,7 +101,7 @@ class DaskSpace(RowSpace):
 
     # -- what `RowSpace` needs -------------------------------------------------------------------------------------
 
-    def _region(self, s: SuperInstance) -> sampling.Region:
+    def _region(self, s: SuperInstance, among: Among = "all") -> sampling.Region:
         return RemoteRegion(self.table, s.holding if isinstance(s.holding, RemotePart) else None)
 
     def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:

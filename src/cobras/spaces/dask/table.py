@@ -22,14 +22,13 @@ from cobras.spaces.dask.workers import (
     Chain,
     Workers,
     assign_rows,
-    farthest_row,
     label_rows,
     members_of_part,
     nearest_rows,
     take_all,
     take_rows,
 )
-from cobras.spaces.passes.sampling import Region, Sums
+from cobras.spaces.passes.sampling import Sums
 
 
 class RemoteTable:
@@ -190,35 +189,17 @@ class RemoteRegion:
             if isinstance(sentence, str):
                 raise InvalidDataError(sentence)
         self.table.checked = True
-        sums, counts, candidates, rows = map(np.concatenate, zip(*found, strict=True))
-        self._candidates = candidates[candidates >= 0], rows
+        *joined, rows = map(np.concatenate, zip(*found, strict=True))
+        sums = Sums(*joined)
+        self._candidates = sums.candidates[sums.candidates >= 0], rows
         sizes = np.array([each[1][:, :, 0].sum(axis=0) for each in found])
-        return RemoteLabels(labels, sizes), Sums(sums, counts, candidates)
-
-    def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
-        """Return the row farthest from its nearest center, and the squared distance."""
-        here = np.flatnonzero(self.counts).tolist()
-        found: list[tuple[FloatArray, float]] = list(self._results(farthest_row, here, [(centers,)]))
-        # The first among equals, as in memory.
-        return max(found, key=lambda row_and_distance: row_and_distance[1])
+        return RemoteLabels(labels, sizes), sums
 
     def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
         """Return the best members of every partition, at least `count` of all."""
         here = np.flatnonzero(self.counts).tolist()
         members, away = zip(*self._results(nearest_rows, here, [(point, count)]), strict=True)
         return np.concatenate(members), np.concatenate(away)
-
-    def relabel(self, labels: RemoteLabels, new: IndexArray) -> RemoteLabels:
-        """Return labels with another number for each."""
-        look_up = dask.delayed(np.take, pure=False)
-        table = new.astype(np.min_scalar_type(len(new) - 1))
-        joined = (np.arange(new.max() + 1) == new[:, None]).astype(np.int64)
-        tasks = [look_up(table, partition) for partition in labels.partitions]
-        return RemoteLabels(self.table.workers.keep(tasks), labels.counts @ joined)
-
-    def shown_part(self) -> Region:
-        """Return the region itself: all of it may be shown."""
-        return self
 
     def _results(self, *task: Any) -> Sequence[Any]:
         return self.table.workers.results(self._tasks(*task))

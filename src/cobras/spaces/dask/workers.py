@@ -136,19 +136,12 @@ def assign_rows(
     if check and (sentence := flaw(rows, start)):
         return None, sentence
     region = MemoryRegion(rows, members, None, block, serial=True)
-    labels, (sums, counts, candidates) = region.assign(centers)
-    near = rows[candidates[candidates >= 0]]
+    labels, found = region.assign(centers)
+    near = rows[found.candidates[found.candidates >= 0]]
     # From places in the partition to numbers in the whole table; -1 stays, for none.
-    counts[:, :, 2][counts[:, :, 2] >= 0] += start
-    candidates[candidates >= 0] += start
-    return labels, (sums, counts, candidates, near)
-
-
-def farthest_row(
-    rows: FloatArray, members: IndexArray | None, start: int, block: int, centers: FloatArray
-) -> tuple[FloatArray, float]:
-    """Return the row farthest from its nearest center, and the squared distance."""
-    return MemoryRegion(rows, members, None, block, serial=True).farthest(centers)
+    for numbers in (found.counts[:, :, 2], found.candidates, found.farthest):
+        numbers[numbers >= 0] += start
+    return labels, (*found, near)
 
 
 def nearest_rows(

@@ -59,7 +59,7 @@ def add_selection(tile: Array, selection: Array, to: Array) -> None:
 @kernel()
 def assign(
     X: Array, members: Array, bounds: Array, centers: Array, origin: Array, shown: Array, labels: Array
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array, Array]:
     """
     Find the nearest center of every member, and add up the members of each center, block by block.
 
@@ -75,6 +75,7 @@ def assign(
     sums : (n_blocks, k, padded d), relative to `origin`
     counts : (n_blocks, k, 3): the members, those that may be shown, and the first member (-1 without any)
     candidates : (n_blocks, k): the member that may be shown nearest to its center, -1 without any
+    farthest, reach : (n_blocks,): the member farthest from its nearest center, -1 without any; and how far, squared
     """
     d, wide, k, n_blocks = origin.shape[0], centers.shape[1], centers.shape[0], bounds.shape[0] - 1
     width = max(LANES, min(256, TILE // wide // LANES * LANES))
@@ -82,6 +83,7 @@ def assign(
     near, new, selection = np.empty(width, X.dtype), np.empty(width, np.int32), np.empty(width, X.dtype)
     sums, counts = np.zeros((n_blocks, k, wide)), np.zeros((n_blocks, k, 3), np.int64)
     candidates, least = np.full((n_blocks, k), -1, np.int64), np.empty(k)
+    farthest, reach = np.full(n_blocks, -1, np.int64), np.full(n_blocks, -1.0)
     counts[:, :, 2] = -1
     for g in range(n_blocks):
         least[:] = np.inf
@@ -98,6 +100,8 @@ def assign(
                     counts[g, c, 2] = i
                 if near[b] < least[c] and (shown.shape[0] == 0 or shown[i]):
                     least[c], candidates[g, c] = near[b], i
+                if near[b] > reach[g]:
+                    reach[g], farthest[g] = near[b], i
                 if shown.shape[0]:
                     counts[g, c, 1] += shown[i]
             if k <= 16:  # measured with 20 columns: beyond, adding the rows one by one is faster
@@ -116,27 +120,7 @@ def assign(
                         sums[g, new[b], j] += tile[j, b]
     if shown.shape[0] == 0:
         counts[:, :, 1] = counts[:, :, 0]
-    return sums, counts, candidates
-
-
-@kernel()
-def farthest_members(
-    X: Array, members: Array, bounds: Array, centers: Array, origin: Array
-) -> tuple[Array, Array]:
-    """Return the member of each block farthest from its nearest center, -1 if empty; and how far, squared."""
-    wide, k, n_blocks = centers.shape[1], centers.shape[0], bounds.shape[0] - 1
-    tile, squares = np.zeros((wide, LANES), X.dtype), np.empty((k, LANES), X.dtype)
-    near, new = np.empty(LANES, X.dtype), np.empty(LANES, np.int32)
-    at, most = np.full(n_blocks, -1, np.int64), np.full(n_blocks, -1.0)
-    for g in range(n_blocks):
-        for start in range(bounds[g], bounds[g + 1], LANES):
-            stop = min(start + LANES, bounds[g + 1])
-            load_tile(X, members, start, stop, origin, tile)
-            label_rows(tile, centers, squares, near, new)
-            for b in range(stop - start):
-                if near[b] > most[g]:
-                    most[g], at[g] = near[b], members[start + b]
-    return at, most
+    return sums, counts, candidates, farthest, reach
 
 
 @kernel()

@@ -1,6 +1,6 @@
 """One switch for compiling numeric kernels with numba.
 
-`kernel` is `numba.njit` with the settings of the house: serial, without the interpreter lock, cached on disk.
+`kernel` is `numba.njit` with the settings of this package: serial, without the interpreter lock, cached on disk.
 Numba keeps the cache beside the source file or, where that is read-only, in the user's cache directory.
 Where neither can be written it refuses to decorate; then the cache goes to a private directory for
 temporary files, and if even that fails every process compiles anew.
@@ -20,41 +20,50 @@ R = TypeVar("R")
 
 def kernel(*fastmath: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
-    Compile a function on its first call, for each combination of argument types.
+    Return a decorator that compiles a function on its first call, for each combination of argument types.
 
     Parameters
     ----------
     *fastmath : str
         LLVM fast-math flags that are safe for this function, such as ``"contract"`` and ``"reassoc"``.
-
-    Returns
-    -------
-    callable
-        The decorator.
-
-    Examples
-    --------
-    >>> from cobras.spaces.kernels.compile import kernel
-    >>> callable(kernel("contract"))
-    True
     """
     options = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         njit: Any = numba.njit
         try:
-            return cast("Callable[P, R]", njit(cache=True, **options)(function))
+            return _stamp(njit(cache=True, **options)(function), function)
         except RuntimeError:  # "cannot cache function: no locator available"
             directory = _private_directory()
         settings: Any = numba.config
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(directory or "")
         try:
-            return cast("Callable[P, R]", njit(cache=directory is not None, **options)(function))
+            return _stamp(njit(cache=directory is not None, **options)(function), function)
         finally:
             settings.CACHE_DIR = before  # read once, at decoration; other packages keep theirs
 
     return decorate
+
+
+def _stamp(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
+    """Let the cache of a kernel depend on all that is compiled into it."""
+    # Numba finds a cache by the path of the source file, the name and the line of the function, and uses it only if
+    # its stamp is that of the file: what a moved or renamed kernel left behind is never read. But kernels and
+    # numbers from other files are compiled in as well, and numba does not notice when these files change.
+    file = _cache_file(dispatcher)
+    if file is not None:
+        used = [getattr(function, "__globals__", {}).get(name) for name in function.__code__.co_names]
+        callees = [_cache_file(value)._source_stamp for value in used if _cache_file(value) is not None]
+        numbers = [value for value in used if isinstance(value, int | float)]
+        file._source_stamp = (file._source_stamp, *callees, *numbers)
+    return cast("Callable[P, R]", dispatcher)
+
+
+def _cache_file(dispatcher: Any) -> Any:
+    """Return what reads and writes the cache of a kernel; None for anything else."""
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    return file if hasattr(file, "_source_stamp") else None
 
 
 def _private_directory() -> Path | None:

@@ -70,14 +70,10 @@ def kmeans(
     ----------
     X : ndarray of shape (n, d), float32 or float64
         The rows, finite; not modified. Computed in its own precision, sums in double precision.
-    k : int
-        The number of groups asked for.
     rng : numpy.random.Generator, or anything with `random(size)`
         All randomness: the same state gives the same result.
     n_init : int, default=10
         The number of k-means++ seedings that compete.
-    max_iter : int, default=300
-        The most iterations of a run that is carried to its end.
     tol : float, default=1e-4
         Stop when the squared shift of the centers is at most `tol` times the mean variance of the columns.
     full_restarts : bool, default=False
@@ -86,13 +82,10 @@ def kmeans(
     Returns
     -------
     KMeansResult
-        `labels` (n,) int32, `centers` (k', d) in the precision of `X` with k' <= k, and `inertia`.
-
         Up to rounding, ``labels[i]`` is the center nearest to row i, the first one among equals, and `inertia`
         is the sum of these squared distances (it under- or overflows where squares of `X` do). Equal rows
-        share a label and every label 0, ..., k' - 1 occurs. With ``tol=0`` the centers are the means of their
-        groups (unless `max_iter` ended the run); if `tol` did, they are those of the iteration before it,
-        as in scikit-learn.
+        share a label and every label occurs. With ``tol=0`` the centers are the means of their groups (unless
+        `max_iter` ended the run); if `tol` did, they are those of the iteration before it, as in scikit-learn.
 
     Examples
     --------

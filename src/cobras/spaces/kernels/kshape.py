@@ -41,14 +41,6 @@ class KShape:
     ----------
     series : array of shape (n, channels, length)
         Finite numbers. A flat series, only zeros, is like no other.
-
-    Examples
-    --------
-    >>> from cobras.core.partition import NodeRandom
-    >>> bump, wave = np.eye(40)[[5, 9, 20]], np.sin(np.arange(40) / 2 + np.arange(3)[:, None])
-    >>> labels, _ = KShape(np.vstack([bump, wave])[:, None]).groups(np.arange(6), 2, NodeRandom(0, ()))
-    >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4] == labels[5])
-    True
     """
 
     def __init__(self, series: FloatArray) -> None:

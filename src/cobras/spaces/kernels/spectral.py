@@ -83,30 +83,14 @@ def affinities(distances: FloatArray, alpha: float) -> npt.NDArray[np.float64]:
 
 
 def order_by_affinity(distances: FloatArray, alpha: float) -> IndexArray:
-    """Return the items in the order of their summed affinity to the others, the medoid first.
-
-    Examples
-    --------
-    >>> order_by_affinity(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]]), alpha=0.5)
-    array([1, 0, 2])
-    """
+    """Return the items in the order of their summed affinity to the others, the medoid first."""
     if len(distances) < 2:
         return np.arange(len(distances))
     return np.argsort(-affinities(distances, alpha).sum(axis=1), kind="stable")
 
 
 def spectral_groups(distances: FloatArray, k: int, alpha: float, rng: RandomSource) -> IndexArray:
-    """
-    Group items into at most k groups: one only if all are at distance 0 from the first.
-
-    Examples
-    --------
-    >>> from cobras.core.partition import NodeRandom
-    >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0])
-    >>> labels = spectral_groups(abs(x[:, None] - x), 2, 0.5, NodeRandom(0, ()))
-    >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4])
-    True
-    """
+    """Return the group of every item, at most k: one only if all are at distance 0 from the first."""
     first_alike = (distances == 0).argmax(axis=1)
     distinct, groups = np.unique(first_alike, return_inverse=True)
     if len(distinct) <= k:

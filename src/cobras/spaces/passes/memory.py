@@ -18,8 +18,8 @@ from cobras.core.partition import SuperInstance
 from cobras.core.threads import in_turn, on_all_cores
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.spaces.base import squared_distances
-from cobras.spaces.kernels.blocks import assign, farthest_members, order_by_label
-from cobras.spaces.passes.sampling import BLOCK, Region, Sums, relative_centers
+from cobras.spaces.kernels.blocks import assign, order_by_label
+from cobras.spaces.passes.sampling import BLOCK, Sums, relative_centers
 
 Each: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Sequence[Any]]
 
@@ -72,22 +72,12 @@ class MemoryRegion:
         # One byte per row for up to 256 groups.
         labels = np.empty(len(self), np.min_scalar_type(len(centers) - 1))
 
-        def work(run: BlockRun) -> tuple[FloatArray, IndexArray, IndexArray]:
+        def work(run: BlockRun) -> tuple[FloatArray | IndexArray, ...]:
             mine = labels[run.start : run.start + len(run.members)]
             return assign(self.X, run.members, run.bounds, relative, origin, self.shown, mine)
 
-        sums, counts, candidates = self._join(work)
-        return labels, Sums(sums[:, :, : self.X.shape[1]], counts, candidates)
-
-    def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
-        """Return the row farthest from its nearest center, and the squared distance."""
-        relative, origin = relative_centers(centers, self.X.dtype)
-        at, away = self._join(lambda run: farthest_members(self.X, run.members, run.bounds, relative, origin))
-        return self.X[at[away.argmax()]], float(away.max())
-
-    def relabel(self, labels: Any, new: IndexArray) -> Any:
-        """Return labels with another number for each."""
-        return new.astype(labels.dtype)[labels]
+        sums, *others = self._join(work)
+        return labels, Sums(sums[:, :, : self.X.shape[1]], *others)
 
     def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
         """Return the best `count` members of every run of blocks, and the squared distances."""
@@ -100,15 +90,6 @@ class MemoryRegion:
 
         members, away = self._join(work)
         return members, away
-
-    def shown_part(self) -> Region:
-        """Return the part of the region that may be shown."""
-        if not len(self.shown):
-            return self
-        members = (
-            np.flatnonzero(self.shown) if self.members is None else self.members[self.shown[self.members]]
-        )
-        return MemoryRegion(self.X, members, None, self.block, serial=self.each is in_turn)
 
     def _join(self, work: Callable[[BlockRun], tuple[Any, ...]]) -> list[Any]:
         """Return what work gives for all runs of blocks, each of its results joined in their order."""

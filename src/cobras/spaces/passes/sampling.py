@@ -31,11 +31,14 @@ class Sums(NamedTuple):
     sums : (n_blocks, k, d) of the members, relative to the origin of the pass
     counts : (n_blocks, k, 3): members, those that may be shown, the first member (-1 without any)
     candidates : (n_blocks, k): the member that may be shown nearest to its center (-1 without any)
+    farthest, reach : (n_blocks,): the member farthest from its nearest center (-1 without any); how far, squared
     """
 
     sums: FloatArray
     counts: IndexArray
     candidates: IndexArray
+    farthest: IndexArray
+    reach: FloatArray
 
 
 class Region(Protocol):
@@ -54,17 +57,8 @@ class Region(Protocol):
     def assign(self, centers: FloatArray) -> tuple[Any, Sums]:
         """Return the number of the center nearest to every row, and the sums of the blocks."""
 
-    def farthest(self, centers: FloatArray) -> tuple[FloatArray, float]:
-        """Return the row farthest from its nearest center, and the squared distance."""
-
-    def relabel(self, labels: Any, new: IndexArray) -> Any:
-        """Return labels with another number for each."""
-
     def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
         """Return at least the `count` members nearest to a point that may be shown, and the squared distances."""
-
-    def shown_part(self) -> Region:
-        """Return the part of the region that may be shown."""
 
 
 class Groups(NamedTuple):
@@ -80,14 +74,7 @@ class Groups(NamedTuple):
 
 def find_groups(region: Region, k: int, rng: RandomSource, n_init: int) -> Groups:
     """Split a region into at most k groups; at least two where any two rows differ."""
-    centers = best_centers(draw_rows(region, k, rng), k, rng, n_init)
-    # The sample may hold fewer than k different rows. Each row that is added takes a pass.
-    while len(centers) < k:
-        row, away = region.farthest(centers)
-        if not away > 0:
-            break
-        centers = np.vstack([centers, row])
-    return groups_around(region, centers)
+    return groups_around(region, best_centers(draw_rows(region, k, rng), k, rng, n_init), k)
 
 
 def draw_rows(region: Region, k: int, rng: RandomSource) -> FloatArray:
@@ -100,13 +87,20 @@ def draw_rows(region: Region, k: int, rng: RandomSource) -> FloatArray:
     return shuffled
 
 
-def groups_around(region: Region, centers: FloatArray) -> Groups:
+def groups_around(region: Region, centers: FloatArray, k: int = 1) -> Groups:
     """Label all rows by their nearest center, drop centers without rows, and describe the groups.
+
+    Where there are fewer than k centers, the row farthest from all of them becomes one, too, until no row is left.
 
     The medoid is the best of the candidates of all blocks: of the rows that are nearest to the center of the last
     pass, the one that is nearest to the mean of the members.
     """
     labels, found = region.assign(centers)
+    # A sample may hold fewer than k different rows. Each center that is added takes a pass.
+    while len(centers) < k and found.reach.max() > 0:
+        farthest = found.farthest[[found.reach.argmax()]]
+        centers = np.vstack([centers, region.at(farthest)])
+        labels, found = region.assign(centers)
     sizes, n_train = found.counts[:, :, :2].sum(axis=0).T
     if not sizes.all():
         return groups_around(region, centers[sizes > 0])
@@ -116,7 +110,10 @@ def groups_around(region: Region, centers: FloatArray) -> Groups:
 
 
 def join_untrained(region: Region, found: Groups) -> Groups:
-    """Let every group without training member join the one whose medoid is nearest to its mean."""
+    """Let every group without training member join the one whose medoid is nearest to its mean.
+
+    The labels must be in memory. On other machines every row may be shown, and there is nothing to join.
+    """
     if found.n_train.all():
         return found
     good, means = np.flatnonzero(found.n_train), found.means
@@ -127,7 +124,7 @@ def join_untrained(region: Region, found: Groups) -> Groups:
     joined = (joins == good[:, None]).astype(np.int64)
     sizes = joined @ found.sizes
     return Groups(
-        region.relabel(found.labels, np.searchsorted(good, joins)),
+        np.searchsorted(good, joins).astype(found.labels.dtype)[found.labels],
         sizes,
         found.n_train[good],
         np.array([found.firsts[g.astype(bool)].min() for g in joined]),
