@@ -143,6 +143,11 @@ def nearest_trained(medoids: FloatArray, means: FloatArray, n_train: IndexArray)
     return joins
 
 
+def index_type(n: int) -> type[np.signedinteger[Any]]:
+    """Return the type of row numbers below n: four bytes each, unless there are very many."""
+    return np.int32 if n < 2**31 else np.int64
+
+
 def digest(*parts: bytes | IndexArray) -> bytes:
     """Return sixteen bytes that tell these arrays from others: a short key for the memo of a space."""
     hashed = hashlib.blake2b(digest_size=16)

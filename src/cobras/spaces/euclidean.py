@@ -19,7 +19,7 @@ import numpy as np
 
 from cobras.core.partition import Child, Members, NodePath, Partition, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.spaces.base import Among, Parts, TreeSpace, nearest_trained, squared_distances
+from cobras.spaces.base import Among, Parts, TreeSpace, index_type, nearest_trained, squared_distances
 from cobras.spaces.kernels.kmeans import describe_groups, kmeans
 from cobras.spaces.passes import sampling
 from cobras.spaces.passes.memory import MemberCache, MemoryRegion, PartMembers, SplitLabels
@@ -40,7 +40,7 @@ class AllRows:
 
     def found(self) -> IndexArray:
         """Return all row numbers, in the smallest type that holds them."""
-        return np.arange(self._n, dtype=np.int32 if self._n < 2**31 else np.int64)
+        return np.arange(self._n, dtype=index_type(self._n))
 
 
 class RowSpace(TreeSpace):
@@ -158,10 +158,9 @@ class RowSpace(TreeSpace):
         ordered, starts, means, medoids, n_train = describe_groups(rows, labels, k, shown)
         parts = []
         for g in range(k):
-            group = ordered[starts[g] : starts[g + 1]]
-            medoid = (
-                medoids[g] if self.medoid == "nearest_to_centroid" else self._other_medoid(rows, group, shown)
-            )
+            group, medoid = ordered[starts[g] : starts[g + 1]], medoids[g]
+            if self.medoid != "nearest_to_centroid":
+                medoid = self._other_medoid(rows, group, shown)
             path = () if node is None else (*node[0], Child(node[1], g))
             parts.append(
                 SuperInstance(members[group], int(members[medoid]), means[g], int(n_train[g]), seed, path)
@@ -188,12 +187,10 @@ class RowSpace(TreeSpace):
             found = sampling.join_untrained(region, found)
         if len(found.sizes) < 2:
             return (s,)
-        members = self._members_of_parts(s, found)
+        medoids, n_train = found.medoids.tolist(), found.n_train.tolist()
         return tuple(
-            SuperInstance(members[g], medoid, found.means[g], n_train, s.seed, (*s.path, Child(split, g)))
-            for g, (medoid, n_train) in enumerate(
-                zip(found.medoids.tolist(), found.n_train.tolist(), strict=True)
-            )
+            SuperInstance(held, medoids[g], found.means[g], n_train[g], s.seed, (*s.path, Child(split, g)))
+            for g, held in enumerate(self._members_of_parts(s, found))
         )
 
 

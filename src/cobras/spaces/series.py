@@ -10,39 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
+from cobras.core.checks import check_options
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Child, NodePath, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.spaces.base import Parts, TreeSpace
 from cobras.spaces.kernels.dtw import dtw_matrix
-from cobras.spaces.kernels.kmeans import RandomSource
 from cobras.spaces.kernels.kshape import KShape
 from cobras.spaces.kernels.spectral import SpectralGeometry
 
 LARGEST = 1e15  # distances are kept in single precision
 MOST_SERIES = 10_000  # for DTW: 400 MB for the distances of all pairs, and 800 more during the first split
-
-
-class Geometry(Protocol):
-    """How series are grouped, ranked and compared."""
-
-    def groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, FloatArray | None]:
-        """Return at most k groups: a number for every member, and the centres of the groups, if it has any."""
-
-    def describe(
-        self, candidates: IndexArray, members: IndexArray, start: FloatArray | None
-    ) -> tuple[IndexArray, FloatArray]:
-        """Return the candidates, the one that represents the members best first, and their centroid."""
-
-    def distances_to(self, members: IndexArray, parts: Sequence[SuperInstance]) -> FloatArray:
-        """Return the distance of every member to every part."""
-
-    def distances_between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
-        """Return the distance between every part of a and every one of b."""
 
 
 class SeriesSpace(TreeSpace):
@@ -116,7 +98,7 @@ class SeriesSpace(TreeSpace):
         return self._geometry.distances_between(a, b)
 
     @cached_property
-    def _geometry(self) -> Geometry:
+    def _geometry(self) -> SpectralGeometry | KShape:
         """Return the distances; made when first needed, because they are nearly all of the work."""
         series = fill_gaps(self.values, self.lengths)
         if self.parameters["normalise"]:
@@ -183,14 +165,11 @@ class SeriesSpace(TreeSpace):
         return None if train.all() else train
 
     def _check(self, distance: str, window: float, alpha: float, n_jobs: int) -> None:
-        if distance not in ("dtw", "kshape"):
-            raise InvalidDataError(f"distance must be one of dtw, kshape, not {distance!r}.")
+        check_options(SeriesSpace.__init__, {"distance": distance, "n_jobs": n_jobs})
         if not 0 <= window <= 1 or not alpha > 0:
             raise InvalidDataError(
                 f"window must lie between 0 and 1 and alpha above 0, but they are {window!r} and {alpha!r}."
             )
-        if n_jobs < 1:
-            raise InvalidDataError(f"n_jobs must be a whole number from 1 on, not {n_jobs!r}.")
         if distance == "dtw" and self.n > MOST_SERIES:
             raise InvalidDataError(
                 f"DTW compares every pair of series: {self.n} are too many, at most {MOST_SERIES} are accepted. "

@@ -226,3 +226,30 @@ def test_labels_that_cannot_be_written_are_told(tmp_path):
             InvalidDataError, match="cannot write to unheard://b/: Protocol not known: unheard"
         ):
             session.export("unheard://b/")
+
+
+def test_members_and_labels_are_found_from_the_splits_above():
+    first, second = np.array([0, 1, 1, 0, 1], np.uint8), np.array([1, 0, 1], np.uint8)
+    members = workers.members_of_part([first, second], [1, 1])
+    assert members.tolist() == [1, 4]
+    leaves = [(((0, 0),), 2), (((0, 1), (1, 0)), 1), (((0, 1), (1, 1)), 0)]
+    labels = workers.label_rows(5, [first, second], leaves, np.array([3]), np.array([7], np.uint8))
+    assert labels.tolist() == [2, 0, 1, 7, 0]
+
+
+def test_a_task_numbers_its_rows_as_the_whole_table_does():
+    rows = np.array([[0.0], [4.0], [5.0], [9.0]])
+    labels, found = workers.assign_rows(rows, np.array([1, 2, 3]), 100, 2, np.array([[4.0], [9.0]]), True)
+    assert labels.tolist() == [0, 0, 1]
+    _, counts, candidates, farthest, reach, near = found
+    assert counts[:, :, 2].tolist() == [[101, -1], [102, 103]]
+    assert candidates.tolist() == [[101, -1], [102, 103]]
+    assert farthest.tolist() == [101, 102]
+    assert reach.tolist() == [0, 1]
+    assert near.ravel().tolist() == [4, 5, 9]
+    found, away = workers.nearest_rows(rows, None, 100, 2, np.array([5.5]), 2)
+    assert (found.tolist(), away.tolist()) == ([102, 101], [0.25, 2.25])
+    assert workers.take_rows(rows, np.array([1, 3]), 100, 2, np.array([1])).tolist() == [[9.0]]
+    assert workers.take_all(rows, np.array([1, 3]), 100, 2)[0].tolist() == [101, 103]
+    rows[2] = np.nan
+    assert "row 102, column 0" in workers.assign_rows(rows, None, 100, 2, np.array([[4.0]]), True)[1]

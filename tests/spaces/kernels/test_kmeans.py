@@ -14,7 +14,7 @@ from sklearn import datasets
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from cobras.spaces.kernels.kmeans import KMeansResult, kmeans
+from cobras.spaces.kernels.kmeans import KMeansResult, best_centers, describe_groups, kmeans
 
 SOAK = 10 if os.environ.get("COBRAS_SOAK") else 1
 LARGE = 4097  # judged on a sample
@@ -257,3 +257,34 @@ def test_quality_on_a_large_set_with_heavy_tails() -> None:
             expected = KMeans(k, n_init=10, random_state=0).fit(X).inertia_
             ratios += [fit(X, k, seed).inertia / expected for seed in range(4)]
     assert np.mean(ratios) <= 1.02
+
+
+@given(tables(), st.integers(1, 6), st.booleans(), st.integers(0, 2**32))
+def test_groups_are_described_as_by_brute_force(X: np.ndarray, k: int, all_shown: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = np.unique(rng.integers(0, k, len(X)), return_inverse=True)[1]
+    shown = np.empty(0, bool) if all_shown else rng.random(len(X)) < 0.5
+    ordered, starts, means, medoids, n_train = describe_groups(X, labels, int(labels.max()) + 1, shown)
+    for g in range(len(means)):
+        mine = np.flatnonzero(labels == g)
+        assert ordered[starts[g] : starts[g + 1]].tolist() == mine.tolist()
+        np.testing.assert_allclose(means[g], X[mine].mean(axis=0, dtype=float), rtol=1e-9, atol=1e-9)
+        may = mine if all_shown else mine[shown[mine]]
+        assert n_train[g] == len(may)
+        away = ((X[may if len(may) else mine] - means[g]) ** 2).sum(axis=1)
+        best = (may if len(may) else mine)[away.argmin()]
+        assert ((X[medoids[g]] - means[g]) ** 2).sum() <= ((X[best] - means[g]) ** 2).sum() * (1 + 1e-9)
+        assert medoids[g] in (may if len(may) else mine)
+
+
+@pytest.mark.parametrize(("k", "n_distinct"), [(2, 4000), (7, 4000), (5, 3)])
+def test_the_best_centers_of_a_sample_are_as_good_as_those_of_scikit_learn(k: int, n_distinct: int) -> None:
+    rng = np.random.default_rng(k)
+    X = (rng.normal(size=(n_distinct, 4)) + 2 * rng.integers(0, 4, n_distinct)[:, None])[
+        np.arange(4000) % n_distinct
+    ]
+    centers = best_centers(X, k, rng, 10)
+    assert len(centers) == min(k, n_distinct)
+    with threadpool_limits(1):
+        expected = KMeans(len(centers), n_init=10, random_state=0).fit(X).inertia_
+    assert squares(X, centers).min(axis=1).sum() <= 1.01 * expected + 1e-9

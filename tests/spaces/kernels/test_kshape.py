@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from cobras.core.partition import NodeRandom
+from cobras.spaces.kernels import kshape
 from cobras.spaces.kernels.kshape import KShape
 
 
@@ -46,3 +48,19 @@ def test_a_centre_of_opposites_is_one_of_them():
     shapes = KShape(np.stack([wave, -wave])[:, None])
     centre = shapes.centre(np.arange(2), np.zeros(2, int), np.zeros((1, 30), np.float32))[0]
     assert abs(np.corrcoef(centre, wave)[0, 1]) == pytest.approx(1)
+
+
+def test_correlations_in_pieces_are_those_of_all_at_once(monkeypatch):
+    shapes = KShape(np.random.default_rng(0).normal(size=(23, 1, 16)))
+    expected = shapes.fit(shapes.spectra, shapes.series[:4])
+    monkeypatch.setattr(kshape, "CHUNK", 300)
+    for one, other in zip(shapes.fit(shapes.spectra, shapes.series[:4]), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_groups_are_those_of_the_shapes_wherever_they_begin():
+    bump, wave = np.eye(40)[[5, 9, 20]], np.sin(np.arange(40) / 2 + np.arange(3)[:, None])
+    labels, centres = KShape(np.vstack([bump, wave])[:, None]).groups(np.arange(6), 2, NodeRandom(0, ()))
+    assert len(set(labels[:3])) == len(set(labels[3:])) == 1
+    assert labels[0] != labels[3]
+    assert centres.shape == (2, 1, 40)

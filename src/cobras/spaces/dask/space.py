@@ -49,7 +49,6 @@ class DaskSpace(RowSpace):
 
     Examples
     --------
-    >>> import dask.array as da
     >>> space = DaskSpace(da.from_array(np.array([[0.0], [1.0], [10.0], [11.0]]), chunks=2))
     >>> sorted(part.members.tolist() for part in space.split(space.root(seed=0), 2))
     [[0, 1], [2, 3]]
@@ -138,7 +137,7 @@ class DaskSpace(RowSpace):
         if not self.table.checked and (sentence := flaw(rows)):
             raise InvalidDataError(sentence)
         if part is not None:
-            part.remember(members)
+            part.fetched = members
         with self._lock:
             self._fetched[node] = found
             while sum(rows.nbytes for _, rows in self._fetched.values()) > KEPT and len(self._fetched) > 1:
@@ -154,9 +153,9 @@ def as_table(X: Any, *, persist: bool = True) -> RemoteTable:
     if np.isnan(X.shape).any():
         X = workers.keep(X) if persist else X.copy()  # the rows are read to be counted
         X.compute_chunk_sizes()
-    n, d = X.shape
-    if 0 in X.shape:
+    if X.ndim != 2 or 0 in X.shape:
         raise InvalidDataError(f"X must be a table with rows and columns, but its shape is {X.shape}.")
+    n, d = X.shape
     block, borders = sampling.BLOCK, [0]
     least = max(block, LEAST // (X.dtype.itemsize * d))
     for end in (np.cumsum(X.chunks[0]) + block // 2) // block * block:
@@ -173,8 +172,6 @@ def _as_floats(X: Any) -> Any:
         raise InvalidDataError(
             f"X is a {type(X).__name__} of dask, but only arrays of numpy arrays and data frames can be clustered."
         )
-    if X.ndim != 2:
-        raise InvalidDataError(f"X must be a table with rows and columns, but its shape is {X.shape}.")
     if X.dtype.kind not in "fiub":
         raise InvalidDataError(
             f"X holds values of type {X.dtype}, but only numbers can be clustered. Convert it with astype."

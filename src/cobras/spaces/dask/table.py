@@ -18,6 +18,7 @@ import numpy as np
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import FloatArray, IndexArray, LabelArray
+from cobras.spaces.base import index_type
 from cobras.spaces.dask.workers import (
     Chain,
     Workers,
@@ -83,6 +84,8 @@ class RemotePart:
     ----------
     chain : tuple of (labels, number)
         The splits above it, from the first on, and which part of each it lies in.
+    fetched : array of int, or None
+        The members, once they have been sent here.
     """
 
     def __init__(
@@ -91,7 +94,7 @@ class RemotePart:
         self.table, self.first = table, first
         self.chain: tuple[tuple[RemoteLabels, int], ...] = (*(above.chain if above else ()), (labels, number))
         self.counts = labels.counts[:, number]
-        self._found: IndexArray | None = None
+        self.fetched: IndexArray | None = None
 
     def __len__(self) -> int:
         return int(self.counts.sum())
@@ -106,15 +109,13 @@ class RemotePart:
 
     def found(self) -> IndexArray:
         """Return all of them, ascending; they are sent here."""
-        if self._found is not None:
-            return self._found
-        dtype = np.int32 if len(self.table) < 2**31 else np.int64
+        if self.fetched is not None:
+            return self.fetched
         here = [p for p in range(len(self.counts)) if self.counts[p]]
         members = self.members()
         found = self.table.workers.results([members[p] for p in here])
-        return np.concatenate(
-            [self.table.starts[p] + m for p, m in zip(here, found, strict=True)], dtype=dtype
-        )
+        numbers = [self.table.starts[p] + m for p, m in zip(here, found, strict=True)]
+        return np.concatenate(numbers, dtype=index_type(len(self.table)))
 
     def labels(self, partition: Partition) -> LabelArray:
         """Return the cluster number of every row of the table; one byte each is sent, or two."""
@@ -127,10 +128,6 @@ class RemotePart:
         """Return the cluster numbers of some rows; only these are sent here."""
         found: list[int] = self.table.take(label_tasks(self.table, partition), np.asarray(instances)).tolist()
         return found
-
-    def remember(self, found: IndexArray) -> None:
-        """Keep the members of a part that has moved here."""
-        self._found = found
 
 
 class RemoteRegion:
@@ -174,8 +171,7 @@ class RemoteRegion:
         """Return all members and their rows; for what is small enough to be sent here."""
         here = np.flatnonzero(self.counts).tolist()
         members, rows = zip(*self._results(take_all, here), strict=True)
-        dtype = np.int32 if len(self.table) < 2**31 else np.int64
-        return np.concatenate(members, dtype=dtype), np.concatenate(rows)
+        return np.concatenate(members, dtype=index_type(len(self.table))), np.concatenate(rows)
 
     def assign(self, centers: FloatArray) -> tuple[RemoteLabels, Sums]:
         """Return the number of the center nearest to every row, and the sums of the blocks."""

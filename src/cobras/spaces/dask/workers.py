@@ -20,8 +20,10 @@ import numpy as np
 
 from cobras.core.checks import flaw
 from cobras.core.exceptions import CobrasError, InvalidDataError
+from cobras.core.threads import in_turn
 from cobras.core.types import FloatArray, IndexArray, LabelArray
 from cobras.core.writers import labels_table
+from cobras.spaces.base import index_type
 from cobras.spaces.passes.memory import MemoryRegion
 
 Chain: TypeAlias = tuple[tuple[int, int], ...]  # (which split, which part of it), from the first split on
@@ -119,9 +121,7 @@ def members_of_part(labels: Sequence[LabelArray], numbers: Sequence[int]) -> Ind
     members: IndexArray | None = None
     for each, number in zip(labels, numbers, strict=True):
         mine = np.flatnonzero(each == number)
-        members = (
-            mine.astype(np.int32 if len(each) < 2**31 else np.int64) if members is None else members[mine]
-        )
+        members = mine.astype(index_type(len(each))) if members is None else members[mine]
     assert members is not None
     return members
 
@@ -135,7 +135,7 @@ def assign_rows(
     """
     if check and (sentence := flaw(rows, start)):
         return None, sentence
-    region = MemoryRegion(rows, members, None, block, serial=True)
+    region = MemoryRegion(rows, members, None, block, in_turn)
     labels, found = region.assign(centers)
     near = rows[found.candidates[found.candidates >= 0]]
     # From places in the partition to numbers in the whole table; -1 stays, for none.
@@ -148,7 +148,7 @@ def nearest_rows(
     rows: FloatArray, members: IndexArray | None, start: int, block: int, point: FloatArray, count: int
 ) -> tuple[IndexArray, FloatArray]:
     """Return the members nearest to a point, by number in the whole table, and the squared distances."""
-    found, away = MemoryRegion(rows, members, None, block, serial=True).nearest(point, count)
+    found, away = MemoryRegion(rows, members, None, block, in_turn).nearest(point, count)
     best = np.argsort(away, kind="stable")[:count]
     return start + found[best].astype(np.int64), away[best]
 
@@ -157,7 +157,7 @@ def take_rows(
     rows: FloatArray, members: IndexArray | None, start: int, block: int, positions: IndexArray
 ) -> FloatArray:
     """Return some of the rows, by their position among the members."""
-    return MemoryRegion(rows, members, None, block, serial=True).rows(positions)
+    return MemoryRegion(rows, members, None, block, in_turn).rows(positions)
 
 
 def take_all(
@@ -181,7 +181,7 @@ def label_rows(
     @cache
     def part(chain: Chain) -> IndexArray:
         *above, (split, number) = chain
-        mine: IndexArray = np.flatnonzero(splits[split] == number).astype(np.int32 if n < 2**31 else np.int64)
+        mine: IndexArray = np.flatnonzero(splits[split] == number).astype(index_type(n))
         return part(tuple(above))[mine] if above else mine
 
     labels = np.zeros(n, clusters.dtype)

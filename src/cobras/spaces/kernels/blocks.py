@@ -8,14 +8,10 @@ where the numbers are large and differ little.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
 
-from cobras.spaces.kernels.compile import kernel
+from cobras.spaces.kernels.compile import Array, kernel
 from cobras.spaces.kernels.lloyd import LANES, label_rows
-
-Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
 
 TILE = 8192  # numbers in a tile, 32 kB of float32
 

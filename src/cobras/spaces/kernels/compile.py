@@ -10,10 +10,11 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numba
 
+Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings of kernels
 P = ParamSpec("P")
 R = TypeVar("R")
 

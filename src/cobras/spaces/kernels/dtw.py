@@ -1,8 +1,8 @@
 """Dynamic time warping between all pairs of series, inside a band around the diagonal.
 
 One series is compared with 32 others at a time, side by side in single precision. That takes a sixth to a twentieth
-of the time that dtaidistance 2.5 takes for the same matrix (`python -m benchmarks.series`), which is why it is not
-used. The distance is dtaidistance's: the root of the summed squared differences along the best path, over all
+of the time that dtaidistance 2.5 takes for the same matrix (`python -m benchmarks.series`), which is why it is by
+hand. The distance is dtaidistance's: the root of the summed squared differences along the best path, over all
 channels together, and the band is as wide as its `window`.
 """
 
@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.kernels.compile import kernel
-
-Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
+from cobras.spaces.kernels.compile import Array, kernel
 
 LANES = 32  # series side by side; with 16 it takes three times as long
 
@@ -37,15 +34,11 @@ def dtw_matrix(
     ----------
     series : array of shape (n, channels, length)
         Finite numbers; what follows the end of a shorter series is not read.
-    lengths : array of shape (n,)
-        How long each series is.
     window : float
         Two moments that meet lie less than `window` times the length of the longest series apart, and by as much
         more as one of the two series is longer than the other.
-    n_jobs : int
-        Threads; the result does not depend on it.
-    progress : callable, optional
-        Told, from time to time, which part is done, from 0 to 1.
+
+    `n_jobs` and `progress` are those of `SeriesSpace`.
 
     Examples
     --------

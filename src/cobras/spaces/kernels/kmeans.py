@@ -12,16 +12,14 @@ a tolerance relative to the variance). It departs from scikit-learn in ways that
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from cobras.core.threads import on_all_cores
 from cobras.core.types import FloatArray, LabelArray
-from cobras.spaces.kernels.compile import kernel
+from cobras.spaces.kernels.compile import Array, kernel
 from cobras.spaces.kernels.lloyd import draw_sample, grid, lloyd, pack, seed, unpack_centers
-
-Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstring
 
 # Every restart runs PROBES iterations, on a sample if there are rows enough, and the best FINALISTS go on. The
 # inertia is on average 1.003 times that of scikit-learn's ten full restarts, over 400 problems as in the tests
@@ -66,18 +64,16 @@ def kmeans(
     Rows are told apart at the precision of `X` relative to its range: rows that differ by less than rounding after
     centring count as equal, unless there are at most `k` rows. Two distinct rows anywhere always give two groups.
 
+    `n_init` seedings compete; with `full_restarts` all run to their end on all rows, as in scikit-learn.
+
     Parameters
     ----------
     X : ndarray of shape (n, d), float32 or float64
         The rows, finite; not modified. Computed in its own precision, sums in double precision.
     rng : numpy.random.Generator, or anything with `random(size)`
         All randomness: the same state gives the same result.
-    n_init : int, default=10
-        The number of k-means++ seedings that compete.
     tol : float, default=1e-4
         Stop when the squared shift of the centers is at most `tol` times the mean variance of the columns.
-    full_restarts : bool, default=False
-        Run every restart to its end on all rows, as scikit-learn does, instead of the most promising ones.
 
     Returns
     -------
@@ -89,8 +85,6 @@ def kmeans(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from cobras.spaces.kernels.kmeans import kmeans
     >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
     >>> labels, centers, inertia = kmeans(X, 2, np.random.default_rng(0))
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3]), sorted(centers.ravel().tolist()), inertia

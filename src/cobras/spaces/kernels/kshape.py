@@ -22,6 +22,8 @@ from cobras.spaces.kernels.spectral import one_blas_thread
 
 Spectra: TypeAlias = npt.NDArray[np.complexfloating[Any, Any]]
 
+# By hand: cobras-ts with the package kshape takes 9 to 20 times as long (docs/guides/series.md), and kshape 1.0,
+# the only version that fits it, does not run with NumPy 2.
 MAX_ITER = 100
 ALIKE = 1e-5  # shapes nearer than this are the same: single precision cannot tell
 CHUNK = 1 << 21  # correlations at a time: 8 MB
@@ -35,7 +37,7 @@ class Fit(NamedTuple):
 
 
 class KShape:
-    """The geometry of shapes; see `cobras.spaces.series.Geometry`.
+    """Series grouped, ranked and compared by their shapes.
 
     Parameters
     ----------
@@ -54,28 +56,25 @@ class KShape:
         self.spectra = self._transform(self.series)
 
     def groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, FloatArray]:
-        """Return a group number for every member, and the centres."""
-        with one_blas_thread():
-            return self._find_groups(members, k, rng)
-
-    def _find_groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, FloatArray]:
+        """Return a group number for every member, at most k of them, and the centres."""
         n = len(members)
         labels: IndexArray = (rng.random((n,)) * k).astype(np.intp)
         shift: IndexArray = np.zeros((n, k), np.intp)
         centres = np.zeros((k, *self.series.shape[1:]), np.float32)
         fitness = rng.random((n,))
-        for _ in range(MAX_ITER):
-            for g in range(k):
-                inside = np.flatnonzero(labels == g)
-                if len(inside):
-                    centres[g] = self.centre(members[inside], shift[inside, g], centres[g])
-                else:  # an empty group begins again with the member that fits least where it is
-                    centres[g] = self.series[members[fitness.argmin()]]
-                    fitness[fitness.argmin()] = np.inf
-            similarity, shift = self.fit(self.spectra[members], centres)
-            before, labels, fitness = labels, similarity.argmax(axis=1), similarity.max(axis=1)
-            if (before == labels).all():
-                break
+        with one_blas_thread():
+            for _ in range(MAX_ITER):
+                for g in range(k):
+                    inside = np.flatnonzero(labels == g)
+                    if len(inside):
+                        centres[g] = self.centre(members[inside], shift[inside, g], centres[g])
+                    else:  # an empty group begins again with the member that fits least where it is
+                        centres[g] = self.series[members[fitness.argmin()]]
+                        fitness[fitness.argmin()] = np.inf
+                similarity, shift = self.fit(self.spectra[members], centres)
+                before, labels, fitness = labels, similarity.argmax(axis=1), similarity.max(axis=1)
+                if (before == labels).all():
+                    break
         used, labels = np.unique(labels, return_inverse=True)
         return (labels, centres[used]) if len(used) > 1 else self._halve(members, similarity[:, used[0]])
 
@@ -114,8 +113,6 @@ class KShape:
         """Correlate series, given by their transforms, with centres."""
         others = np.conj(self._transform(centres))
         step = max(1, CHUNK // (self._size * len(centres)))
-        if len(spectra) <= step:
-            return self._fit(spectra, others)
         parts = [self._fit(spectra[a : a + step], others) for a in range(0, len(spectra), step)]
         return Fit(*(np.concatenate(pieces) for pieces in zip(*parts, strict=True)))
 

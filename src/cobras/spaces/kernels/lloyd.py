@@ -8,13 +8,10 @@ arguments, the random numbers included.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
 
 import numpy as np
 
-from cobras.spaces.kernels.compile import kernel
-
-Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
+from cobras.spaces.kernels.compile import Array, kernel
 
 LANES = 32  # a block's width is a multiple: only whole vectors, hence the same rounding for every row
 WIDTH = 224  # rows per block at most: a block of usual data fits the second-level cache

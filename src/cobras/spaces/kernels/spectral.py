@@ -19,11 +19,13 @@ from cobras.core.partition import SuperInstance
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.kmeans import RandomSource, kmeans
 
+# By hand, because scikit-learn's takes 23 times as long for 30 items, 6 times for 300 and 4 times for 1000 (CPU
+# seconds, one thread), and a session splits small sets all the time.
 FEW = 150  # up to here the dense eigensolver is the faster one
 
 
 class SpectralGeometry:
-    """The geometry of items known by their distances; see `cobras.spaces.series.Geometry`.
+    """Series grouped, ranked and compared by the distances between them.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class SpectralGeometry:
         self.distances, self.alpha, self.series = distances, alpha, series
 
     def groups(self, members: IndexArray, k: int, rng: RandomSource) -> tuple[IndexArray, None]:
-        """Return a group number for every member."""
+        """Return a group number for every member, at most k of them; there are no centres."""
         return spectral_groups(self._among(members), k, self.alpha, rng), None
 
     def describe(
@@ -66,14 +68,7 @@ class SpectralGeometry:
 
 
 def affinities(distances: FloatArray, alpha: float) -> npt.NDArray[np.float64]:
-    """Return affinities, 0 with itself, relative to the largest one, so that none is lost where all are small.
-
-    Examples
-    --------
-    >>> affinities(np.array([[0.0, 1000.0], [1000.0, 0.0]]), alpha=0.5)
-    array([[0., 1.],
-           [1., 0.]])
-    """
+    """Return affinities, 0 with itself, relative to the largest one, so that none is lost where all are small."""
     found = distances.astype(np.float64)
     np.fill_diagonal(found, np.inf)
     found -= found.min()

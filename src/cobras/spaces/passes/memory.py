@@ -9,35 +9,31 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cobras.core.partition import SuperInstance
-from cobras.core.threads import in_turn, on_all_cores
+from cobras.core.threads import on_all_cores
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.spaces.base import squared_distances
+from cobras.spaces.base import index_type, squared_distances
 from cobras.spaces.kernels.blocks import assign, order_by_label
 from cobras.spaces.passes.sampling import BLOCK, Sums, relative_centers
-
-Each: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Sequence[Any]]
 
 KEPT = 1.5  # times all row numbers: what the cache of members holds at most
 SMALL = 2**20  # row numbers that it may hold in any case
 
 
 class MemoryRegion:
-    """Rows of an array in memory or in a mapped file; see `Region`.
+    """Rows of an array in memory or in a mapped file; see `cobras.spaces.passes.sampling.Region`.
 
     Parameters
     ----------
     members : array of int, ascending, or None for all rows
     shown : array of bool, or None if every row may be shown
-    block : int
-        Row numbers per block.
-    serial : bool
-        Use this thread alone.
+    block : row numbers per block
+    each : how work is spread, over all cores or `in_turn`
     """
 
     def __init__(
@@ -46,12 +42,10 @@ class MemoryRegion:
         members: IndexArray | None,
         shown: BoolArray | None,
         block: int = BLOCK,
-        *,
-        serial: bool = False,
+        each: Callable[..., Sequence[Any]] = on_all_cores,
     ) -> None:
-        self.X, self.members, self.block = X, members, block
+        self.X, self.members, self.block, self.each = X, members, block, each
         self.n_columns = X.shape[1]
-        self.each: Each = in_turn if serial else on_all_cores
         self.shown = np.empty(0, bool) if shown is None else shown
 
     def __len__(self) -> int:
@@ -114,9 +108,8 @@ class BlockRun(NamedTuple):
 def block_runs(n: int, members: IndexArray | None, block: int) -> Iterator[BlockRun]:
     """Yield the members in whole blocks of row numbers."""
     if members is None:
-        dtype = np.int32 if n < 2**31 else np.int64
         for start in range(0, n, block):
-            rows: IndexArray = np.arange(start, min(start + block, n), dtype=dtype)
+            rows: IndexArray = np.arange(start, min(start + block, n), dtype=index_type(n))
             yield BlockRun(rows, np.array([0, len(rows)]), start)
         return
     bounds = np.append(np.searchsorted(members, np.arange(0, n, block)), len(members))
