@@ -53,3 +53,14 @@ class DataChangedError(CobrasError, ValueError):
 
 class StopAsking(Exception):  # noqa: N818 - not an error, like StopIteration
     """An oracle raises it to end a run: nobody is left who could answer, and what was answered stays."""
+
+
+def first_line(error: BaseException) -> str:
+    r"""The first line of what an error says, without a full stop; its name if it says nothing.
+
+    Examples
+    --------
+    >>> first_line(ValueError("There is no such file.\nTry another.")), first_line(KeyError())
+    ('There is no such file', 'KeyError')
+    """
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".:")

@@ -1,23 +1,9 @@
 """Files to data sets and back: reading, showing, exporting."""
 
-from cobras.core.writers import write_table
 from cobras.data.dataset import Card, Dataset, Picture, Row, Series, Text, load_demo
 from cobras.data.export import export_dataset
 from cobras.data.items.images import Photo
 from cobras.data.read import read_dataset, read_features, read_recipe
 
-__all__ = [
-    "Card",
-    "Dataset",
-    "Photo",
-    "Picture",
-    "Row",
-    "Series",
-    "Text",
-    "export_dataset",
-    "load_demo",
-    "read_dataset",
-    "read_features",
-    "read_recipe",
-    "write_table",
-]
+__all__ = ["Card", "Dataset", "Photo", "Picture", "Row", "Series", "Text"]
+__all__ += ["export_dataset", "load_demo", "read_dataset", "read_features", "read_recipe"]

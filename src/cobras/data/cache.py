@@ -1,4 +1,4 @@
-"""What took long to compute, kept in the user's cache by the content it was computed from.
+"""A cache of what takes long to compute, by the content that it is computed from.
 
 One SQLite file for all of it. The cache is never needed: where it cannot be written, or is damaged, everything is
 simply computed again.
@@ -66,6 +66,7 @@ class Cache:
         """The digest of a file's content; the file is read only when its size or time has changed."""
         stat = path.stat()
         stamp = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino}"
+        # Of thousands of photos, none is read again: size, time and inode are enough to know a file.
         name = str(path.absolute())
         known = self._one("SELECT digest FROM seen WHERE path = ? AND stamp = ?", name, stamp)
         if known is not None:
@@ -76,7 +77,7 @@ class Cache:
         return found
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             if self._database is not None:
                 self._database.close()

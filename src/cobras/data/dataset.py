@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A card that shows a small grey picture, 0 for paper and 1 for ink."""
+    """A card that shows a small grey picture, 0 for white and 1 for black."""
 
     pixels: FloatArray
 
@@ -177,7 +177,8 @@ def load_demo() -> Dataset:
 
 
 def _digits() -> tuple[FloatArray, IndexArray]:
-    """What `sklearn.datasets.load_digits` gives, without its import, which takes seconds after a restart."""
+    """What `sklearn.datasets.load_digits` gives."""
+    # By hand, since `cobras demo` should start at once: 0.03 s of processor time, not 2.2 s for the import.
     import polars as pl
 
     package = find_spec("sklearn")

@@ -30,6 +30,7 @@ FEATURES = {
     **dict.fromkeys(("lsi", "sentences"), "text"),
     **dict.fromkeys(("dtw", "kshape", "points"), "series"),
 }
+FILE, FOLDER = "file", "folder"  # the columns of a folder's table
 FEW = 2  # numbers beside a text that do not make it a table
 
 
@@ -104,7 +105,7 @@ def kind_of_table(path: Path, frame: pl.DataFrame, choices: Choices) -> tuple[Ki
     if choices.kind in ("table", "series"):
         return choices.kind, None, ""  # type: ignore[return-value]
     if choices.image is not None or choices.kind == "image":
-        column = choices.image or next((n for n in words if names_images(path.parent, frame[n])), None)
+        column = choices.image or next((n for n in words if _names_images(path.parent, frame[n])), None)
         if column is None:
             raise InvalidDataError(
                 f"No column of {path.name} names image files that exist; give the column by image, or other files."
@@ -125,7 +126,7 @@ def _guess(
     path: Path, frame: pl.DataFrame, choices: Choices, words: Sequence[str]
 ) -> tuple[Kind, str | None, str]:
     for name in words:
-        if names_images(path.parent, frame[name]):
+        if _names_images(path.parent, frame[name]):
             return "image", name, f"Read as images: {name!r} names them. (--kind table for the other columns)"
     n_numbers = sum(
         dtype.is_numeric() and name not in (choices.label, choices.id, *choices.drop)
@@ -135,12 +136,8 @@ def _guess(
     if longest is not None and _length(frame[longest]) >= LONG and n_numbers <= FEW:
         return "text", longest, f"Read as texts: {longest!r} holds them. (--kind table for the other columns)"
     other = f"; --text {longest!r} for texts" if longest is not None and n_numbers == 0 else ""
-    n = len(choices.usable(frame.columns))
-    return (
-        "table",
-        None,
-        f"Read as a table of {frame.height} x {n}. (--kind text, image or series if it is not{other})",
-    )
+    size = f"{frame.height} x {len(choices.usable(frame.columns))}"
+    return "table", None, f"Read as a table of {size}. (--kind text, image or series if it is not{other})"
 
 
 def holds_series(path: Path) -> bool:
@@ -150,7 +147,7 @@ def holds_series(path: Path) -> bool:
     return suffix == ".ts" or (has_name and guess_layout(path) == "ucr")
 
 
-def names_images(folder: Path, column: pl.Series) -> bool:
+def _names_images(folder: Path, column: pl.Series) -> bool:
     """Whether a column's words are names of image files, most of which exist."""
     first = column.drop_nulls().head(20).to_list()
     if not first or not all(Path(name).suffix.lower() in IMAGES for name in first):
@@ -173,9 +170,6 @@ def _length(column: pl.Series) -> float:
 
 def _longest(frame: pl.DataFrame, words: Sequence[str]) -> str | None:
     return max(words, key=lambda name: _length(frame[name]), default=None)
-
-
-FILE, FOLDER = "file", "folder"  # the columns of a folder's table
 
 
 def list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list[str]]:
@@ -202,7 +196,11 @@ def list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list[
             else:
                 found[kind].append(path)
     kind = _kind(folder, choices, found, others)
-    notes = [f"Read as {len(found[kind])} {kind}s in {folder.name or folder}. ({_otherwise(kind, found)})"]
+    other: Kind = "text" if kind == "image" else "image"
+    advice = (
+        f"--kind {other} for the {len(found[other])} {other}s" if found[other] else "guessed from their names"
+    )
+    notes = [f"Read as {len(found[kind])} {kind}s in {folder.name or folder}. ({advice})"]
     if n_outside:
         notes.append(f"Left out {n_outside} link{'s' * (n_outside > 1)} that lead out of the folder.")
     return kind, sorted(found[kind], key=lambda path: file_name(folder, path)), notes
@@ -213,11 +211,11 @@ def _kind(folder: Path, choices: Choices, found: dict[Kind, list[Path]], others:
         raise InvalidDataError(
             f"{folder} is a folder, which is read as image or text; give a file for {choices.kind}."
         )
-    for option, given in (("text", choices.text), ("image", choices.image)):
-        if given is not None:
-            raise InvalidDataError(
-                f"{folder} is a folder; {option} names a column of a table. Use kind={option!r}."
-            )
+    if choices.text is not None or choices.image is not None:
+        option = "image" if choices.text is None else "text"
+        raise InvalidDataError(
+            f"{folder} is a folder; {option} names a column of a table. Use kind={option!r}."
+        )
     kind: Kind = "image" if len(found["image"]) >= len(found["text"]) else "text"
     if choices.kind is not None:
         kind = "image" if choices.kind == "image" else "text"
@@ -228,13 +226,6 @@ def _kind(folder: Path, choices: Choices, found: dict[Kind, list[Path]], others:
             f"{f', but {there}' if there else ''}; give a table, or a folder of images or texts."
         )
     return kind
-
-
-def _otherwise(kind: Kind, found: dict[Kind, list[Path]]) -> str:
-    other: Kind = "text" if kind == "image" else "image"
-    return (
-        f"--kind {other} for the {len(found[other])} {other}s" if found[other] else "guessed from their names"
-    )
 
 
 def file_name(folder: Path, path: Path) -> str:

@@ -26,7 +26,7 @@ Coordinates: TypeAlias = npt.NDArray[np.float32]
 N_FITTED = 20_000  # rows that the principal components are computed from
 N_LAID_OUT = 6_000  # rows that t-SNE lays out itself
 N_DIMENSIONS = 50  # principal components that t-SNE sees, as is usual
-N_NEIGHBOURS = 4  # sampled rows between which another row is place_rows
+N_NEIGHBOURS = 4  # sampled rows between which another row is placed
 BLOCK = 2_048  # rows at a time, to bound memory
 EXAGGERATED, REFINED, STRIDE = 250, 500, 125  # iterations of t-SNE: in each phase, and between two layouts
 
@@ -55,7 +55,7 @@ def pca_map(X: FloatArray) -> Coordinates:
 
 
 def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
-    """Ever better layouts by t-SNE, in [0, 1]; none without neighbourhoods: too few rows, or all alike."""
+    """Layouts by t-SNE in [0, 1], each better than the one before; none for too few rows or equal ones."""
     from openTSNE import TSNEEmbedding, affinity, initialization
 
     n = len(X)
@@ -65,6 +65,7 @@ def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
     chosen = np.sort(np.random.default_rng(seed).permutation(n)[:N_LAID_OUT])
     sample = rows[chosen]
     near = nearest(rows, sample) if n > len(chosen) else None
+    # Three times the perplexity is the number of neighbours that count.
     perplexity = min(30.0, (len(chosen) - 1) / 3)
     alike = affinity.PerplexityBasedNN(
         sample, perplexity=perplexity, method="exact", n_jobs=1, random_state=seed
@@ -140,7 +141,7 @@ def place_rows(
 
 def main(rows: str, folder: str) -> None:
     """Lay out the rows of an .npy file and print the name of every layout that is ready in the folder."""
-    _step_back()
+    _lower_priority()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for number, layout in enumerate(tsne_maps(np.load(rows, mmap_mode="r"))):
         target = Path(folder, f"{number}.npy")
@@ -148,8 +149,8 @@ def main(rows: str, folder: str) -> None:
         print(target, flush=True)
 
 
-def _step_back() -> None:
-    """Take what is left of the processor: the person's answers and browser come first."""
+def _lower_priority() -> None:
+    """Let this process wait for the person's answers and browser, which come first."""
     if not hasattr(os, "nice"):
         return
     os.nice(10)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy.typing as npt
 import polars as pl
 
-from cobras.core.exceptions import DataChangedError, InvalidDataError
+from cobras.core.exceptions import DataChangedError, InvalidDataError, first_line
 from cobras.core.types import FloatArray
 from cobras.data.dataset import Card, Dataset, Row, Text
 from cobras.data.guess import (
@@ -171,6 +171,7 @@ def read_features(path: str | os.PathLike[str], recipe: Recipe) -> FloatArray:
     [[0.75]]
     """
     if recipe.features in ITEM_BY_ITEM:
+        # New items need not have the columns that the old ones had beside text or image.
         return _read(Path(path), replace(recipe_choices(recipe), label=None, id=None, drop=()), None, None).X
     if recipe.columns is None:
         raise InvalidDataError(
@@ -276,11 +277,9 @@ def _read_folder(folder: Path, choices: Choices, progress: Progress | None) -> D
         images = _read_images(source, files, choices, notes, progress)
         files = [photo.path for photo in images.photos]
     else:
-        broken = [path for path in files if not is_text(path)]
-        files = [path for path in files if path not in set(broken)]
-        if broken:
-            names = [file_name(folder, path) for path in broken]
-            notes.append(f"Left out {len(broken)} files that hold no text: {name_list(names)}.")
+        listed, files = files, [path for path in files if is_text(path)]
+        if broken := [file_name(folder, path) for path in sorted(set(listed) - set(files))]:
+            notes.append(f"Left out {len(broken)} files that hold no text: {name_list(broken)}.")
     frame = file_table(folder, files)
     choices.check(source, frame.columns)
     ids, id_columns = file_ids(frame, choices.label)
@@ -336,5 +335,6 @@ def _encode(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -
     try:
         return feature_matrix(frame, recipes)
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
-        reason = (str(error).splitlines() or [""])[0].rstrip(".")
-        raise InvalidDataError(f"The columns of {source} have other types than before: {reason}.") from error
+        raise InvalidDataError(
+            f"The columns of {source} have other types than before: {first_line(error)}."
+        ) from error

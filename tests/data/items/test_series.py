@@ -98,7 +98,6 @@ def test_long_tables(tmp_path_factory, collection, random):
     same(data, series)
     assert data.ids.tolist() == [f"s{9 - i}" for i in range(len(series))]
     assert data.labels.tolist() == classes.tolist()
-    assert data.channels == tuple(f"v{c}" for c in range(len(series[0])))
     expected = ["series", "kind", "remark"]
     assert (
         data.frame.columns == expected

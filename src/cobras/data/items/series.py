@@ -134,14 +134,14 @@ def _wide(
     values = np.column_stack([_floats(frame[name]) for name in moments])
     ids = np.arange(len(values)) if id is None else frame[id].to_numpy()
     columns = f"the {len(moments)} columns {moments[0]!r} to {moments[-1]!r}"
-    note = f"Read {len(values)} series, a row each, of {columns}."
+    note = f"Read {len(values)} series, a row each, of {columns}. (--kind table for plain numbers)"
     return pad_series(
         source,
         [row[None] for row in values],
         ids=ids,
         labels=None if label is None else frame[label].to_numpy(),
         frame=frame,
-        notes=[*notes, f"{note} (--kind table for plain numbers)"],
+        notes=[*notes, note],
         options={"layout": "wide", "id": id, "label": label, "drop": list(drop)},
     )
 
@@ -194,7 +194,6 @@ def _long(
             f"values of {name_list(channels)}; moments count as evenly spaced. (--kind table for plain rows)",
         ],
         options={"layout": "long", "id": id, "time": time, "label": label, "drop": list(drop)},
-        channels=tuple(channels),
     )
 
 
@@ -223,11 +222,8 @@ def _is_constant(column: npt.NDArray[Any], starts: IndexArray) -> bool:
 def read_series_dataset(path: Path, choices: Choices) -> Dataset:
     """The series of a file; `X` holds each channel brought to one length, to mean 0 and variance 1."""
     named = guess_layout(path) is None
-    data = (
-        read_series(path, id=choices.id, label=choices.label, drop=choices.drop)
-        if named
-        else read_series(path)
-    )
+    names: Any = {"id": choices.id, "label": choices.label, "drop": choices.drop} if named else {}
+    data = read_series(path, **names)
     choices.check(path.name, data.frame.columns)
     choices.check_features("series")
     own = choices.vectors

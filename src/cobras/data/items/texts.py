@@ -25,7 +25,7 @@ from cobras.data.cache import shared_cache
 from cobras.data.tables.csv import NotTextError, decode
 
 N_TOPICS = 10
-RECIPE = 1  # of the cached arrays; raise it when the same texts give other ones
+VERSION = 1  # of the cached arrays; raise it when the same texts give other ones
 LONGEST = 1 << 20  # bytes of a text file that are read
 LONGEST_COMPARED = 100_000  # characters of a text that are compared
 SENTENCES = "sentence-transformers/all-MiniLM-L6-v2"
@@ -89,7 +89,7 @@ def text_features(source: str, texts: Texts, features: str | None, notes: list[s
     digest, cache = hashlib.sha256(), shared_cache()
     for text in texts:
         digest.update(text.encode("utf-8", "replace") + b"\0")
-    key = f"{features or 'lsi'} {RECIPE} {N_TOPICS} {digest.hexdigest()}"
+    key = f"{features or 'lsi'} {VERSION} {N_TOPICS} {digest.hexdigest()}"
     if (kept := cache.get(key)) is not None:
         X: FloatArray = np.load(io.BytesIO(kept), allow_pickle=False)
     else:

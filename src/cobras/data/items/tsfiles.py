@@ -32,8 +32,6 @@ class SeriesData:
         How long each series is.
     ids : array of shape (n,)
         The user's own names of the series, or their numbers from 0.
-    channels : tuple of str
-        The names of the channels.
     labels : array of shape (n,) or None
         The classes that the file gives, if it does.
     frame : polars.DataFrame
@@ -47,7 +45,6 @@ class SeriesData:
     values: FloatArray
     lengths: IndexArray
     ids: npt.NDArray[Any]
-    channels: tuple[str, ...]
     labels: npt.NDArray[Any] | None
     frame: pl.DataFrame = field(repr=False, compare=False)
     notes: tuple[str, ...] = ()
@@ -71,7 +68,6 @@ def pad_series(
     options: dict[str, Any],
     ids: npt.NDArray[Any] | None = None,
     frame: pl.DataFrame | None = None,
-    channels: tuple[str, ...] = (),
 ) -> SeriesData:
     """Pad the series, each of shape (channels, length), to one array."""
     lengths = np.array([_length(one) for one in series])
@@ -97,8 +93,7 @@ def pad_series(
     if frame is None:
         about = {"series": ids, "length": lengths} | ({} if labels is None else {"class": labels})
         frame = pl.DataFrame(about)
-    names = channels or tuple(f"channel_{k}" for k in range(1, values.shape[1] + 1))
-    return SeriesData(values, lengths, ids, names, labels, frame, tuple(notes), options)
+    return SeriesData(values, lengths, ids, labels, frame, tuple(notes), options)
 
 
 def _length(one: FloatArray) -> int:
@@ -150,13 +145,12 @@ def read_ts(path: Path) -> SeriesData:
         series.append([_row(path, number, _values(part)) for part in parts])
     if not series:
         raise InvalidDataError(f"{path.name} holds no series after @data.")
+    note = f"Read {len(series)} series{' with their classes' * has_label}. (--kind text if they are words)"
     return pad_series(
         path.name,
         [_join_channels(path, k, channels) for k, channels in enumerate(series)],
         labels=np.array(labels) if has_label else None,
-        notes=[
-            f"Read {len(series)} series{' with their classes' * has_label}. (--kind text if they are words)"
-        ],
+        notes=[note],
         options={"layout": "ts"},
     )
 
@@ -168,15 +162,9 @@ def read_ucr(path: Path) -> SeriesData:
         raise InvalidDataError(f"{path.name} must hold a class and at least one value on each line.")
     classes = np.array([row[0] for row in rows])
     labels = classes.astype(np.int64) if (classes % 1 == 0).all() else classes
-    return pad_series(
-        path.name,
-        [row[None, 1:] for row in rows],
-        labels=labels,
-        notes=[
-            f"Read {len(rows)} series; the first number of each line is its class. (--kind table for plain numbers)"
-        ],
-        options={"layout": "ucr"},
-    )
+    note = f"Read {len(rows)} series; the first number of each line is its class. (--kind table for plain numbers)"
+    series = [row[None, 1:] for row in rows]
+    return pad_series(path.name, series, labels=labels, notes=[note], options={"layout": "ucr"})
 
 
 def _text(path: Path) -> str:

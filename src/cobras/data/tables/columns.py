@@ -21,6 +21,13 @@ from cobras.data.recipe import ColumnRecipe
 
 _ID_NAMES = frozenset({"id", "ids", "index", "key", "uuid", "guid", "identifier", "rowid"})
 _WORDS = (pl.String, pl.Categorical, pl.Enum)
+# Why a column is no feature, in the order in which the notes say so.
+_REASONS = _TEXT, _NESTED, _EMPTY, _CONSTANT = (
+    "text, shown but not used",
+    "not numbers, shown but not used",
+    "empty",
+    "the same in every row",
+)
 N_CATEGORIES = 20  # words of a column that become features
 COVERED = 0.8  # share of the rows that these must hold; else the column is text
 # Two rows of different categories are half the range of a column of numbers apart: about as far as two random rows
@@ -97,7 +104,7 @@ def fit_columns(
 ) -> list[ColumnRecipe]:
     """The recipes of all columns that tell rows apart; the notes say what became of each column."""
     recipes: list[ColumnRecipe] = []
-    left: dict[str, list[str]] = {"text": [], "nested": [], "empty": [], "constant": []}
+    left: dict[str, list[str]] = {reason: [] for reason in _REASONS}
     constant = []
     fitted = on_all_cores(lambda name: _fit(source, name, cells(frame, name)), candidates)
     for name, found in zip(candidates, fitted, strict=True):
@@ -108,18 +115,12 @@ def fit_columns(
         else:
             recipes.append(found)
     if recipes:
-        left["constant"] += [recipe.name for recipe in constant]
+        left[_CONSTANT] += [recipe.name for recipe in constant]
     elif constant:
         recipes = constant  # rows that are all alike can still be shown
     else:
         raise no_numbers(source, frame.columns)
-    reasons = {
-        "text": "text, shown but not used",
-        "nested": "not numbers, shown but not used",
-        "empty": "empty",
-        "constant": "the same in every row",
-    }
-    notes.extend(f"Left out {name_list(left[key])}: {why}." for key, why in reasons.items() if left[key])
+    notes.extend(f"Left out {name_list(names)}: {why}." for why, names in left.items() if names)
     return recipes
 
 
@@ -139,13 +140,13 @@ def _fit(source: str, name: str, column: pl.Series) -> ColumnRecipe | str:
     """The recipe of a column, or why it has none."""
     dtype = column.dtype
     if n_missing(column) == len(column):
-        return "empty"
+        return _EMPTY
     if dtype.is_numeric() or dtype == pl.Boolean:
         return fit_number(name, column, source)
     if dtype.is_temporal():
         return fit_number(name, column, source, "")
     if dtype not in _WORDS:
-        return "nested"
+        return _NESTED
     if dtype == pl.String and (format := date_format(column)) is not None:
         return fit_number(name, column if column.null_count() else column.unique(), source, format)
     return _fit_words(name, column)
@@ -155,15 +156,15 @@ def _fit_words(name: str, column: pl.Series) -> ColumnRecipe | str:
     """A column of words is one of categories when its words come back, and few of them make most of it."""
     head = column.head(1_000).drop_nulls()
     if len(column) > 1_000 and head.n_unique() > len(head) / 2 and head.n_unique() > N_CATEGORIES:
-        return "text"  # decided without counting a million words
+        return _TEXT  # decided without counting a million words
     counts = word_counts(column)
     distinct, n_known = counts.height, len(column) - column.null_count()
     if distinct == 1 and column.null_count() == 0:
-        return "constant"
+        return _CONSTANT
     if distinct > max(1, n_known / 2):
-        return "text"
+        return _TEXT
     if distinct > N_CATEGORIES and counts["count"].head(N_CATEGORIES).sum() < COVERED * n_known:
-        return "text"
+        return _TEXT
     return fit_category(name, counts, N_CATEGORIES)
 
 
@@ -399,24 +400,3 @@ def seconds(column: pl.Series, format: str) -> pl.Series:
     elif column.dtype == pl.Duration:
         return column.dt.total_microseconds().cast(pl.Float64) / 1e6
     return moments.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / 1e6
-
-
-def scale_columns(columns: FloatArray) -> FloatArray:
-    """Bring every column to [0, 1], in place; a constant column becomes 0.
-
-    Examples
-    --------
-    >>> scale_columns(np.array([[1.0, 7.0], [3.0, 7.0], [2.0, 7.0]]))
-    array([[0. , 0. ],
-           [1. , 0. ],
-           [0.5, 0. ]])
-    """
-    low, high = columns.min(axis=0), columns.max(axis=0)
-    with np.errstate(over="ignore"):
-        wide = ~np.isfinite(high - low)
-    if wide.any():  # the range itself overflows
-        columns[:, wide] /= 2
-        low[wide], high[wide] = low[wide] / 2, high[wide] / 2
-    columns -= low
-    columns /= np.where(high > low, high - low, 1).astype(columns.dtype)
-    return columns

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.threads import on_all_cores
 from cobras.core.types import FloatArray
 from cobras.data.tables.columns import name_list
@@ -27,12 +27,7 @@ RATIO = 1_032  # the most that deflate can compress
 BLOCK = 2**14  # rows that are turned into columns together
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
-READABLE = (
-    *DELIMITED,
-    *(".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz"),
-    *ARROW,
-    *EXCEL,
-)
+READABLE = (*DELIMITED, ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", *ARROW, *EXCEL)
 _FORMATS = {
     ".parquet": "Parquet",
     ".json": "a JSON list of objects",
@@ -78,10 +73,10 @@ def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
             frame, notes = read_delimited(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, RecursionError) as error:
         raise InvalidDataError(
-            f"{path.name} cannot be read as {_FORMATS.get(suffix, 'a table')}: {_first_line(error)}."
+            f"{path.name} cannot be read as {_FORMATS.get(suffix, 'a table')}: {first_line(error)}."
         ) from error
     except OSError as error:
-        raise InvalidDataError(f"{path} cannot be read: {error.strerror or _first_line(error)}.") from error
+        raise InvalidDataError(f"{path} cannot be read: {error.strerror or first_line(error)}.") from error
     if frame.width == 0 or frame.height == 0:
         what = "has column names but no rows" if frame.width else "holds no table"
         raise InvalidDataError(f"{path.name} {what}; at least one row is needed.")
@@ -113,15 +108,14 @@ def _read_arrays(path: Path) -> pl.DataFrame:
         raise
     except Exception as error:  # the parser of a damaged header raises anything, even of Python's own grammar
         raise InvalidDataError(
-            f"{path.name} is not a NumPy array of numbers: {_first_line(error)}."
+            f"{path.name} is not a NumPy array of numbers: {first_line(error)}."
         ) from error
     tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiub"}
     if "" in arrays and not tables:
         if arrays[""].dtype.kind not in "fiub":
             raise InvalidDataError(f"{path.name} must hold a NumPy array of numbers.")
-        shape = arrays[""].shape
         raise InvalidDataError(
-            f"{path.name} must be 2-dimensional (rows, columns), but its shape is {shape}."
+            f"{path.name} must be 2-dimensional (rows, columns), but its shape is {arrays[''].shape}."
         )
     if len(tables) != 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
@@ -152,10 +146,6 @@ def polars_dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         return np.dtype(np.float32 if array.dtype.itemsize < 4 else np.float64)
     return array.dtype.newbyteorder("=")
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".:")
 
 
 def total_memory() -> int:
@@ -208,8 +198,9 @@ def read_excel(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
             if frame.width and frame.height:
                 break
     except fastexcel.FastExcelError as error:
-        reason = (str(error).splitlines() or [""])[0].rstrip(".:")
-        raise InvalidDataError(f"{path.name} cannot be read as an Excel file: {reason}.") from error
+        raise InvalidDataError(
+            f"{path.name} cannot be read as an Excel file: {first_line(error)}."
+        ) from error
     name, frame = frames[-1] if frames else ("", pl.DataFrame())
     notes = [f"Read the sheet {name!r} of {len(book.sheet_names)}."] if len(book.sheet_names) > 1 else []
     frame = frame.rename({old: f"column_{k}" for k, old in enumerate(frame.columns, 1) if not old.strip()})

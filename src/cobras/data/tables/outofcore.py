@@ -23,7 +23,7 @@ import numpy.typing as npt
 import polars as pl
 from polars import selectors
 
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray, IndexArray
 from cobras.data.cache import cache_folder
 from cobras.data.dataset import Dataset, Row
@@ -183,6 +183,7 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
     if stored is not None and stored.columns is not None:
         recipes: Sequence[ColumnRecipe] = stored.columns
     else:
+        # One pass over all rows; what follows looks at the sample alone, but for dates written as text.
         spaced, telling, gaps = survey(table, candidates)
         sample = pl.concat([spaced, telling])
         naming = _naming_columns(table, spaced, choices.id, candidates)
@@ -197,9 +198,8 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
         for start, batch in table.batches(used):
             write_features(X[start : start + batch.height], batch, recipes)
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
-        reason = (str(error).splitlines() or [""])[0].rstrip(".")
         raise InvalidDataError(
-            f"The columns of {table.source} cannot be read as before: {reason}."
+            f"The columns of {table.source} cannot be read as before: {first_line(error)}."
         ) from error
     return large_dataset(table, choices, X, recipes, notes, id=None)
 
@@ -292,6 +292,7 @@ def create_mapped_matrix(shape: tuple[int, int]) -> FloatArray:
         if (free := shutil.disk_usage(folder).free) < n_bytes:
             raise OSError(f"{free:,} are free")
         with tempfile.TemporaryFile(dir=folder) as file:
+            # A hole: blocks of the disk are taken as features are written.
             file.truncate(n_bytes)
             matrix: FloatArray = np.memmap(file, np.float32, mode="r+", shape=shape)
     except OSError as error:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray, IndexArray
 from cobras.data.dataset import Dataset
 from cobras.data.guess import Choices
@@ -25,9 +25,9 @@ from cobras.data.tables.columns import cells, floats, is_constant, name_list, no
 from cobras.data.tables.files import url_of
 from cobras.data.tables.outofcore import LargeTable, large_dataset
 
-N_KEPT = 1_000  # rows that were shown and stay here
+N_KEPT = 1_000  # rows that were shown and are kept in memory
 TOGETHER = 2**26  # bytes of a piece, about
-AT_ONCE = 8  # pieces that come here side by side
+AT_ONCE = 8  # pieces that are fetched at the same time
 
 
 def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> Dataset:
@@ -85,7 +85,7 @@ class RemoteParquet(LargeTable):
         self.row = lru_cache(N_KEPT)(super().row)  # type: ignore[method-assign]
 
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Some rows; the row groups around them travel to a worker, the rows to here."""
+        """Some rows; workers read the row groups around them and send the rows."""
         stop = min(start + n_rows, self.height)
         first = int(np.searchsorted(self._group_starts, start, side="right")) - 1
         last = max(first + 1, int(np.searchsorted(self._group_starts, stop)))
@@ -100,9 +100,8 @@ class RemoteParquet(LargeTable):
         """All rows, piece by piece."""
         for p in range(0, len(self._pieces), AT_ONCE):
             tasks = [(piece, columns) for piece in self._pieces[p : p + AT_ONCE]]
-            yield from zip(
-                self._starts[p : p + len(tasks)].tolist(), _compute_all(read_piece, tasks), strict=True
-            )
+            rows = _compute_all(read_piece, tasks)
+            yield from zip(self._starts[p : p + len(tasks)].tolist(), rows, strict=True)
 
     def fit(self, columns: Sequence[str], notes: list[str]) -> list[ColumnRecipe]:
         """The recipes of all columns of numbers, booleans and dates that tell rows apart."""
@@ -110,6 +109,7 @@ class RemoteParquet(LargeTable):
         used = [name for name in columns if is_number(types[name])]
         if others := [name for name in columns if name not in used]:
             notes.append(f"Left out {name_list(others)}: neither numbers nor dates, shown but not used.")
+        # The only pass over all rows before the features are made.
         by_piece = _compute_all(measure, [(piece, used) for piece in self._pieces])
         about = dict(zip(used, zip(*by_piece, strict=True), strict=True))
         counts = [name for name in used if types[name].is_integer() and self._is_count(about[name])]
@@ -333,8 +333,7 @@ def _explain_errors(address: str) -> Iterator[None]:
             raise InvalidDataError(
                 f"{address} needs {package}, which is not installed where dask works; pip install {package}."
             ) from None
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise InvalidDataError(f"{address} cannot be read as Parquet: {reason}.") from None
+        raise InvalidDataError(f"{address} cannot be read as Parquet: {first_line(error)}.") from None
 
 
 def _package_for(address: str) -> str | None:
