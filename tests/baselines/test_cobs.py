@@ -117,7 +117,7 @@ def test_volunteered_and_revised_answers_count_as_answers(problem, data):
         session.add_constraint(i, j, bool(problem.y[i] == problem.y[j]))
     if session.history:
         session.revise(data.draw(st.integers(0, len(session.history) - 1)), None)
-    known = session._replayed.constraints
+    known = session._replay.constraints
     counted = implied(known, range(len(problem.X))) if problem.options["count_entailed"] else list(known)
     assert scores([session.labels_], counted)[0] == max(scores(pool_of(session).labels, counted))
     problem.answer_all(session)
@@ -133,7 +133,7 @@ def test_the_pair_asked_minimises_the_criterion(seed):
     session.ask()
     labels = pool_of(session).labels
     for _ in range(25):
-        known = session._replayed.constraints
+        known = session._replay.constraints
         weights = [1.3 ** (2 * s) for s in scores(labels, list(known))]
         left = [p for p in itertools.combinations(range(14), 2) if known.relation(*p) is None]
         votes = {

@@ -112,7 +112,7 @@ def test_identical_rows_come_to_an_end(method, k):
     problem = Problem(X, y, None, method, 0, {"n_clusters": k, "infer_last": False})
     session = problem.session()
     problem.answer_all(session)
-    known = session._replayed.constraints
+    known = session._replay.constraints
     assert all(bool(known.relation(i, j)) == (y[i] == y[j]) for i in range(9) for j in range(i))
 
 

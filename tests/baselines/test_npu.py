@@ -101,7 +101,7 @@ def test_membership_is_a_distribution_and_uncertainty_has_its_bounds(similaritie
 def test_neighbourhoods_are_pure_disjoint_and_of_training_rows(problem):
     _, session, seen = watched(problem, 60)
     train = np.arange(len(problem.X)) if problem.train is None else np.flatnonzero(problem.train)
-    relation = session._replayed.constraints.relation
+    relation = session._replay.constraints.relation
     for groups in seen:
         placed = [i for group in groups for i in group]
         assert len(placed) == len(set(placed))
@@ -236,7 +236,7 @@ def test_an_inference_from_too_few_clusters_gives_way_to_a_constraint():
             session.add_constraint(row, row - row % 4, True)
     assert session.ask() is None
     assert session.n_answers == n_before
-    assert session._replayed.constraints.relation(1, 11) is Answer.DIFFERENT
+    assert session._replay.constraints.relation(1, 11) is Answer.DIFFERENT
 
 
 # -- doubt, help and marks -----------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_two_further_members_are_shown_to_an_unsure_person():
         session.tell(True, pair)
     session.add_constraint(first.i, first.j, True)  # the doubt is settled: nothing is left
     assert session.ask() is None
-    assert session._replayed.constraints.component(first.i) == session._replayed.constraints.component(0)
+    assert session._replay.constraints.component(first.i) == session._replay.constraints.component(0)
 
 
 def test_what_a_person_volunteers_places_instances_and_costs_no_question():
@@ -407,6 +407,6 @@ def test_a_changed_answer_is_replayed_to_the_end(problem, data):
     for _ in range(60 * len(problem.X)):
         if (pair := session.ask()) is None:
             break
-        known = session._replayed.constraints
+        known = session._replay.constraints
         session.tell(Answer.DIFFERENT if known.relation(*pair) is None else known.relation(*pair), pair)
     assert session.ask() is None

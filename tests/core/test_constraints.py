@@ -126,19 +126,19 @@ def test_without_a_doubted_answer_only_the_others_count(answers, data):
 @given(said)
 def test_a_doubted_answer_that_is_contradicted_meanwhile_stays_out(answers):
     constraints = consistent(answers)
-    for pair, answer, _ in list(constraints.decisive()):
+    for pair, answer, _ in list(constraints.decisive_answers()):
         constraints.doubt(pair)
         constraints.add(*pair, Answer(1 - answer))
         constraints.restore(pair)
         assert constraints.doubted == {pair: answer}
-        assert constraints.answered(*pair) is not answer
+        assert constraints.answer_to(*pair) is not answer
         return
 
 
 @given(said)
 def test_decisive_answers_are_those_without_which_less_is_known(answers):
     constraints = consistent(answers)
-    decisive = {pair: (answer, sides) for pair, answer, sides in constraints.decisive()}
+    decisive = {pair: (answer, sides) for pair, answer, sides in constraints.decisive_answers()}
     for pair, answer in constraints:
         without = consistent([(*p, a) for p, a in constraints if p != pair])
         assert (without.relation(*pair) is None) == (pair in decisive)

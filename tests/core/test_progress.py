@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics.cluster import contingency_matrix
 
 from cobras import Answer, LabelOracle, Pair, Record, Session, run
-from cobras.core.progress import kept_share, overlap, satisfied, stable_share
-from tests.problems import problems
+from cobras.core.progress import is_satisfied, kept_share, overlap
 
 X, y = load_iris(return_X_y=True)
 
@@ -41,28 +41,37 @@ def test_an_exhausted_session_says_so():
     assert session.progress.reason == "Nothing is left worth asking."
 
 
-@settings(max_examples=20)
-@given(problems(methods=("cobras", "cobra", "adder")), st.integers(1, 25), st.integers(0, 25))
-def test_overlap_by_super_instances_is_overlap_by_rows(problem, n_answers, at):
-    session = problem.session()
-    problem.answer_all(session, n_answers)
-    before, now = session.partitions[min(at, len(session.partitions) - 1)], session.partition
-    shared = np.zeros((before.n_clusters, now.n_clusters), int)
-    np.add.at(shared, (before.labels, now.labels), 1)
-    np.testing.assert_array_equal(overlap(before, now), shared)
-    assert kept_share(shared) == stable_share(before.labels, now.labels)
+@pytest.mark.parametrize(
+    ("method", "options"), [("cobras", {}), ("cobra", {}), ("min_max", {"n_clusters": 3})]
+)
+@given(seed=st.integers(0, 99), answers=st.lists(st.sampled_from([True, False, False, None]), max_size=40))
+def test_overlap_is_what_counting_rows_gives(method, options, seed, answers):
+    X = np.random.default_rng(seed).normal(size=(40, 2))
+    session = Session(X, method, random_state=seed, **options)
+    for answer in answers:
+        if (pair := session.ask()) is not None:
+            session.tell(answer, pair)
+    partitions = session.partitions
+    for before, now in (
+        (partitions[a], partitions[b]) for a, b in ((0, -1), (-1, 0), (len(partitions) // 2, -1))
+    ):
+        np.testing.assert_array_equal(overlap(before, now), contingency_matrix(before.labels, now.labels))
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.permutations(range(5)))
 def test_new_numbers_for_the_same_clusters_are_no_change(labels, numbers):
-    before = np.array(labels, np.int32)
-    assert stable_share(before, np.array(numbers, np.int32)[before]) == 1
+    assert kept_share(contingency_matrix(labels, np.array(numbers)[labels])) == 1
+
+
+def test_the_share_is_that_of_the_best_match():
+    assert kept_share(contingency_matrix([0, 0, 1, 1], [1, 1, 1, 0])) == 0.75
 
 
 @pytest.mark.parametrize(
-    ("answer", "holds"), [(Answer.SAME, False), (Answer.DIFFERENT, True), (Answer.UNSURE, True)]
+    ("answer", "apart", "together"),
+    [(Answer.SAME, False, True), (Answer.DIFFERENT, True, False), (Answer.UNSURE, True, True)],
 )
-def test_an_answer_holds_where_the_clusters_agree_with_it(answer, holds):
+def test_an_answer_holds_where_the_clusters_agree_with_it(answer, apart, together):
     record = Record(0, "answer", Pair(0, 1), answer, at=0.0)
-    assert satisfied(record, {0: 3, 1: 4}) is holds
-    assert satisfied(record, np.array([2, 2], np.int32)) is (holds is False or answer is Answer.UNSURE)
+    assert is_satisfied(record, {0: 3, 1: 4}) is apart
+    assert is_satisfied(record, np.array([2, 2], np.int32)) is together

@@ -40,7 +40,7 @@ def test_entries_come_in_the_order_of_the_events(events):
     history = folded(events)
     assert history.entries == [Entry.of(event) for event in events if event.kind != "name"]
     assert history.n_answers == sum(event.kind == "answer" for event in events)
-    assert [e for stretch in history.stretches() for e in stretch] == history.entries
+    assert [e for section in history.sections() for e in section] == history.entries
 
 
 @given(st.lists(st.one_of(pushed, named), max_size=10), st.lists(pushed, min_size=1, max_size=5))
@@ -69,7 +69,7 @@ def test_revise_changes_one_answer_and_marks_the_place(events, data, answer):
     assert [e.answer for e in history.entries] == [
         answer if k == at else e.answer for k, e in enumerate(expected)
     ]
-    assert history.seams == [len(events)]
+    assert history.boundaries == [len(events)]
 
 
 @given(st.lists(named, max_size=10))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cobras import Session
 from cobras.core.partition import Partition
-from cobras.core.progress import kept_share, overlap, stable_share
+from cobras.core.progress import kept_share
 from cobras.web.view import N_COLOURS, TimelinePoint, match_colours, update_timeline
 
 METHODS = {"cobras": {}, "cobra": {}, "min_max": {"n_clusters": 3}}
@@ -28,17 +28,6 @@ def a_session(seed: int, answers: list[int], method: str = "cobras") -> Session:
         if (pair := session.ask()) is not None:
             session.tell({1: True, 0: False, -1: None}[answer], pair)
     return session
-
-
-@pytest.mark.parametrize("method", METHODS)
-@given(seed=st.integers(0, 99), answers=st.lists(st.sampled_from([1, 0, 0, -1]), max_size=40))
-def test_overlap_is_what_counting_rows_gives(method: str, seed: int, answers: list[int]) -> None:
-    session = a_session(seed, answers, method)
-    partitions = session.partitions
-    for a, b in ((0, -1), (-1, 0), (len(partitions) // 2, -1)):
-        before, now = partitions[a], partitions[b]
-        np.testing.assert_array_equal(overlap(before, now), counted(before, now))
-        assert kept_share(overlap(before, now)) == stable_share(before.labels, now.labels)
 
 
 @given(seed=st.integers(0, 99), answers=st.lists(st.sampled_from([1, 0, 0, -1]), min_size=1, max_size=45))

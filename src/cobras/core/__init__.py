@@ -1,1 +1,1 @@
-"""The words that all other folders speak: answers, constraints, partitions, errors."""
+"""What all other folders use: answers, constraints, partitions, progress, checks, errors, writers."""

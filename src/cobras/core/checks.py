@@ -1,4 +1,4 @@
-"""The border: what a user hands in becomes arrays, or one clear sentence."""
+"""Checks of what a user gives: data, labels, seeds and options, which are refused in one clear sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def as_matrix(X: Any) -> FloatArray:
     ...
     cobras.core.exceptions.InvalidDataError: X holds NaN or infinity, first at row 1, column 1. ...
     """
-    if hasattr(X, "tocsr"):  # as every sparse matrix has; to import scipy.sparse would take 0.15 s
+    # Every sparse matrix has this method; to import scipy.sparse would take 0.15 s.
+    if hasattr(X, "tocsr"):
         raise InvalidDataError(
             "X is sparse, but the data must be dense. Reduce it first, e.g. with TruncatedSVD."
         )
@@ -53,7 +54,8 @@ def flaw(array: FloatArray, first_row: int = 0) -> str | None:
                 "Fill or drop such rows."
             )
     limit = float(np.sqrt(np.finfo(array.dtype).max)) / (8 * array.shape[1])
-    if max(-low, high) > limit:  # squared distances would overflow
+    # Beyond this limit the sum of squares of a row would overflow.
+    if max(-low, high) > limit:
         return f"X holds values beyond {limit:.0e}. Scale the columns first."
     return None
 
@@ -64,7 +66,7 @@ def is_dask(X: Any) -> bool:
 
 
 def _numbers(X: Any, array: np.ndarray[Any, Any]) -> FloatArray:
-    """Numbers kept as objects are numbers; anything else is named."""
+    """Objects converted to numbers; a column that holds anything else is named in the error."""
     names = list(getattr(X, "columns", range(array.shape[1])))
     for name, column in zip(names, array.T, strict=True):
         try:

@@ -1,4 +1,4 @@
-"""What the answers say, and all that follows from it.
+"""Constraints: what the answers say, and all that follows from it.
 
 Must-links are an equivalence, and a cannot-link holds between whole must-link components: SAME(i, j) and
 DIFFERENT(j, k) imply DIFFERENT(i, k). Two cannot-links imply nothing. Only instances that took part in an answer
@@ -32,12 +32,12 @@ class Constraints:
     set_aside : dict of Pair
         Pairs answered with unsure, in order; they never become constraints.
     pure : set of (int, int)
-        Marks of super-instances that the person promised to be pure: do not split them.
+        Marks of super-instances that the person marked as pure: do not split them.
     complete : dict of (int, int) to int
-        Marks of super-instances that the person promised to be complete, and a number that those of one cluster
+        Marks of super-instances that the person marked as complete, and a number that those of one cluster
         share: do not touch them.
     volunteered : set of Pair
-        Pairs that the person spoke about unasked.
+        Pairs of constraints that the person added without being asked.
     doubted : dict of Pair to Answer
         Answers that are not in force, because the method asks again or a second answer contradicted them.
 
@@ -81,7 +81,7 @@ class Constraints:
         return ConstraintPairs(*(np.array(found, dtype=np.int64).reshape(-1, 2) for found in split.values()))
 
     def component(self, i: int) -> int:
-        """The instance that stands for the must-link component of instance i."""
+        """The root of the must-link component of instance i: one of its instances."""
         return self._root.get(i, i)
 
     def components(self, instances: Iterable[int]) -> set[int]:
@@ -100,7 +100,7 @@ class Constraints:
             return Answer.SAME
         return Answer.DIFFERENT if b in self._apart.get(a, ()) else None
 
-    def answered(self, i: int, j: int) -> Answer | None:
+    def answer_to(self, i: int, j: int) -> Answer | None:
         """The answer to this very pair, whatever the others imply."""
         return self._answers.get(Pair(i, j).ordered)
 
@@ -111,7 +111,7 @@ class Constraints:
             raise InconsistentAnswersError(Pair(i, j), answer, self.explain(i, j))
 
     def add(self, i: int, j: int, answer: Answer) -> None:
-        """Take in one answer; one that contradicts the others raises and changes nothing."""
+        """Add one answer; one that contradicts the others raises and changes nothing."""
         self.check(i, j, answer)
         pair = Pair(int(i), int(j)).ordered
         if answer is Answer.UNSURE:
@@ -133,6 +133,7 @@ class Constraints:
     def doubt(self, pair: Pair) -> None:
         """Take an answer out of force, and with it all that only it implied."""
         self.doubted[pair] = self._answers[pair]
+        # Components cannot be split, so all others are added anew: O(number of answers).
         others = [said for said in self if said[0] != pair]
         for table in (self._root, self._component, self._apart, self._must_links, self._answers):
             table.clear()
@@ -144,7 +145,7 @@ class Constraints:
         if self.relation(*pair) in (None, self.doubted[pair]):
             self.add(*pair, self.doubted[pair])
 
-    def decisive(self) -> Iterator[tuple[Pair, Answer, tuple[list[int], list[int]]]]:
+    def decisive_answers(self) -> Iterator[tuple[Pair, Answer, tuple[list[int], list[int]]]]:
         """Every answer without which the relation of two sides is unknown, and the sides, the smaller one first."""
         apart: dict[tuple[int, int], list[Pair]] = {}
         chords: list[Pair] = []  # same, but implied already when it was said
@@ -157,11 +158,11 @@ class Constraints:
         for (a, b), pairs in apart.items():
             if len(pairs) == 1:
                 sides = self._component.get(a, [a]), self._component.get(b, [b])
-                yield pairs[0], Answer.DIFFERENT, in_order(*sides)
+                yield pairs[0], Answer.DIFFERENT, smaller_first(*sides)
         for root, members in self._component.items():
             for pair, beyond in self._branches(root):
                 if not any((i in beyond) != (j in beyond) for i, j in chords):
-                    yield pair, Answer.SAME, in_order(beyond, [i for i in members if i not in beyond])
+                    yield pair, Answer.SAME, smaller_first(beyond, [i for i in members if i not in beyond])
 
     def _branches(self, root: int) -> Iterator[tuple[Pair, dict[int, None]]]:
         """Every must-link of a component, with the instances beyond it as seen from the root."""
@@ -179,7 +180,7 @@ class Constraints:
             beyond.setdefault(parent[i], {}).update(branch)
 
     def _join(self, a: int, b: int) -> None:
-        """Let the larger component take in the smaller one: each instance moves at most log2(n) times."""
+        """Join two components by relabelling the smaller one: each instance is relabelled at most log2(n) times."""
         large, small = self._component.pop(a, [a]), self._component.pop(b, [b])
         if len(large) < len(small):
             a, b, large, small = b, a, small, large
@@ -223,7 +224,7 @@ class Constraints:
         return tuple(reversed(steps))
 
 
-def in_order(a: Iterable[int], b: Iterable[int]) -> tuple[list[int], list[int]]:
+def smaller_first(a: Iterable[int], b: Iterable[int]) -> tuple[list[int], list[int]]:
     """Two sets of instances, ascending, the smaller one first."""
     small, large = sorted((sorted(a), sorted(b)), key=lambda side: (len(side), side))
     return small, large

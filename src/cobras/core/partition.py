@@ -91,7 +91,7 @@ class Members(Protocol):
 
     def __len__(self) -> int: ...
 
-    def found(self) -> IndexArray:
+    def indices(self) -> IndexArray:
         """All of them, ascending."""
 
 
@@ -137,7 +137,7 @@ class SuperInstance:
     @property
     def members(self) -> IndexArray:
         """All its instances, training and test, ascending."""
-        return self.holding if isinstance(self.holding, np.ndarray) else self.holding.found()
+        return self.holding if isinstance(self.holding, np.ndarray) else self.holding.indices()
 
     @property
     def first(self) -> int:
@@ -146,7 +146,7 @@ class SuperInstance:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """What a promise names it by: its representative and its size, in which it differs from its ancestors."""
+        """What a mark names it by: its representative and its size, in which it differs from its ancestors."""
         return self.representative, len(self)
 
     def random(self, split: Split | None = None) -> NodeRandom:
@@ -160,7 +160,7 @@ class SuperInstance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cluster:
-    """Super-instances that belong together; the first one speaks for the cluster."""
+    """Super-instances that belong together; the representative of the first one is that of the cluster."""
 
     super_instances: tuple[SuperInstance, ...]
 
@@ -237,14 +237,14 @@ class Partition:
         return labels
 
     def clusters_of(
-        self, rows: Iterable[int], homes: dict[int, SuperInstance] | None = None
+        self, rows: Iterable[int], memo: dict[int, SuperInstance] | None = None
     ) -> dict[int, int]:
         """The cluster numbers of some instances, without those of all others.
 
         Parameters
         ----------
         rows : iterable of int
-        homes : dict of int to SuperInstance, optional
+        memo : dict of int to SuperInstance, optional
             Where each row was found last; it is kept up to date. From one clustering to the next, only rows whose
             super-instance is gone are searched for.
 
@@ -263,22 +263,22 @@ class Partition:
             return dict.fromkeys(rows, 0)
         if rows and (remote := self._remote()) is not None:
             return dict(zip(rows, remote.labels_of(self, rows), strict=True))
-        homes = {} if homes is None else homes
+        memo = {} if memo is None else memo
         numbers = {id(s): number for number, c in enumerate(self.clusters) for s in c.super_instances}
         everywhere = sorted((s for group in self.groups for s in group), key=len)
-        lost = {row for row in rows if id(homes.get(row)) not in numbers}
-        homes.update({s.representative: s for s in everywhere if s.representative in lost})
+        lost = {row for row in rows if id(memo.get(row)) not in numbers}
+        memo.update({s.representative: s for s in everywhere if s.representative in lost})
         lost -= {s.representative for s in everywhere}
         # First where a row is likely: its super-instance was split, or its parts were put together again.
         for s, is_last_try in [*((s, False) for s in everywhere), *((s, True) for s in everywhere)]:
             candidates = np.array(
-                [row for row in sorted(lost) if is_last_try or _is_related(homes.get(row), s)]
+                [row for row in sorted(lost) if is_last_try or _is_related(memo.get(row), s)]
             )
             if len(candidates):
                 found = candidates[_is_member(s.members, candidates)].tolist()
-                homes.update(dict.fromkeys(found, s))
+                memo.update(dict.fromkeys(found, s))
                 lost -= set(found)
-        return {row: numbers[id(homes[row])] for row in rows}
+        return {row: numbers[id(memo[row])] for row in rows}
 
     def _remote(self) -> RemoteMembers | None:
         """What finds labels on other machines; None where all members are here."""
@@ -289,9 +289,9 @@ class Partition:
         return None
 
 
-def _is_related(home: SuperInstance | None, s: SuperInstance) -> bool:
+def _is_related(old: SuperInstance | None, s: SuperInstance) -> bool:
     """Whether one of two super-instances comes from the other in the split tree, as far as is known."""
-    return home is None or all(a == b for a, b in zip(home.path, s.path, strict=False))
+    return old is None or all(a == b for a, b in zip(old.path, s.path, strict=False))
 
 
 def _is_member(members: IndexArray, rows: IndexArray) -> BoolArray:

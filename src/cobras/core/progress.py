@@ -1,4 +1,4 @@
-"""When am I done? Three honest numbers, the answers that do not hold, and a hint with its reason."""
+"""How far a session has come: a few numbers, the answers that the clusters contradict, and whether one may stop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobras.core.partition import NodePath, Partition, SuperInstance
+from cobras.core.partition import NodePath, Partition
 from cobras.core.types import Answer, IndexArray, LabelArray, Record
 
 WINDOW = 20  # answers over which stability is judged
@@ -42,17 +42,6 @@ class Progress:
     reason: str
 
 
-def stable_share(before: LabelArray, now: LabelArray) -> float:
-    """Share of instances that stayed in their cluster, when clusters are matched by overlap.
-
-    Examples
-    --------
-    >>> stable_share(np.array([0, 0, 1, 1], np.int32), np.array([1, 1, 1, 0], np.int32))
-    0.75
-    """
-    return kept_share(_counted(before, now, int(before.max()) + 1, int(now.max()) + 1))
-
-
 def overlap(before: Partition, now: Partition) -> IndexArray:
     """How many items each cluster of `before` (rows) shares with each cluster of `now` (columns).
 
@@ -61,35 +50,28 @@ def overlap(before: Partition, now: Partition) -> IndexArray:
     the size of the data. Clusterings without paths are compared by labels.
     """
     shared = np.zeros((before.n_clusters, now.n_clusters), np.int64)
-    homes = {s.path: c for c, cluster in enumerate(before.clusters) for s in cluster.super_instances}
-    if len(homes) == sum(map(len, before.groups)):
-        homeless = False
-        for c, cluster in enumerate(now.clusters):
-            for s in cluster.super_instances:
-                home = _home(homes, s)
-                homeless |= home is None
-                shared[home or 0, c] += len(s)
-        if not homeless:
-            return shared
-    return _counted(before.labels, now.labels, before.n_clusters, now.n_clusters)
+    numbers = {s.path: number for number, c in enumerate(before.clusters) for s in c.super_instances}
+    parts = [(s, number) for number, c in enumerate(now.clusters) for s in c.super_instances]
+    above = [_number_above(s.path, numbers) for s, _ in parts]
+    # Where two super-instances have the same path, or one has none above it, they are not of one split tree.
+    if len(numbers) < sum(map(len, before.groups)) or None in above:
+        np.add.at(shared, (before.labels, now.labels), 1)
+        return shared
+    for (s, number), old in zip(parts, above, strict=True):
+        shared[old, number] += len(s)
+    return shared
 
 
-def _counted(before: LabelArray, now: LabelArray, n_before: int, n_now: int) -> IndexArray:
-    counts = np.bincount(before.astype(np.int64) * n_now + now, minlength=n_before * n_now)
-    return counts.reshape(n_before, n_now)
-
-
-def _home(homes: dict[NodePath, int], s: SuperInstance) -> int | None:
-    path = s.path
-    for length in range(len(path), -1, -1):
-        if path[:length] in homes:
-            return homes[path[:length]]
-    return None
+def _number_above(path: NodePath, numbers: Mapping[NodePath, int]) -> int | None:
+    """The number of the nearest node from this one upwards that has one."""
+    upwards = (path[:length] for length in range(len(path), -1, -1))
+    return next((numbers[node] for node in upwards if node in numbers), None)
 
 
 def kept_share(shared: IndexArray) -> float:
     """Share of the items that stayed in their cluster, when clusters are matched by overlap."""
-    from scipy.optimize import linear_sum_assignment  # not before it is needed: its import takes a while
+    # Imported only here, because that takes a while.
+    from scipy.optimize import linear_sum_assignment
 
     return float(shared[linear_sum_assignment(shared, maximize=True)].sum() / shared.sum())
 
@@ -104,7 +86,7 @@ def measure(
 ) -> Progress:
     """Progress from the answers, the clusters of their rows, the clustering now and that of 20 answers ago."""
     share = None if before is None else kept_share(overlap(before, now))
-    unsatisfied = tuple(r for r in history if not satisfied(r, clusters))
+    unsatisfied = tuple(r for r in history if not is_satisfied(r, clusters))
     reason = ""
     if exhausted:
         reason = "Nothing is left worth asking."
@@ -121,7 +103,7 @@ def measure(
     )
 
 
-def satisfied(record: Record, clusters: Mapping[int, int] | LabelArray) -> bool:
+def is_satisfied(record: Record, clusters: Mapping[int, int] | LabelArray) -> bool:
     """Whether a clustering, by the clusters of its rows, agrees with an answer; with unsure it always does."""
     together = bool(clusters[record.pair.i] == clusters[record.pair.j])
     return record.answer is Answer.UNSURE or together == bool(record.answer)

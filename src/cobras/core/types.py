@@ -1,4 +1,4 @@
-"""The words every other module speaks: pairs, answers, events and array aliases."""
+"""Pairs, answers, events, records, and short names for types of arrays."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Pair(NamedTuple):
 class Event:
     """One line of a session's journal.
 
-    `kind` is answer, constraint, mark, name, undo, redo, revise or rebase; `body` holds plain JSON values.
+    `kind` is answer, constraint, mark, name, undo, redo, revise or rebase; `body` holds JSON values.
     """
 
     kind: str

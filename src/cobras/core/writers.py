@@ -95,19 +95,9 @@ def _unused_name(name: str, taken: Sequence[str]) -> str:
 def write_table(
     columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]], path: str | os.PathLike[str]
 ) -> Path:
-    """Write columns of equal length as CSV, TSV, Parquet, JSON or JSON Lines.
+    """Write columns of equal length as CSV, TSV, Parquet, JSON or JSON Lines, by suffix, and return the path.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        The columns by name, in the order they are written.
-    path : path
-        Where to write; the suffix chooses the format. An existing file is replaced at once, or not at all.
-
-    Returns
-    -------
-    Path
-        The file that was written.
+    An existing file is replaced at once, or not at all.
 
     Examples
     --------
@@ -132,7 +122,23 @@ def write_table(
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     """Write a data frame by suffix, atomically; see `write_table`."""
-    return _replace(Path(path), _writer(frame, Path(path)))
+    target = Path(path)
+    suffix = target.suffix.lower()
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    if nested and suffix in (".csv", ".tsv"):
+        raise InvalidDataError(
+            f"Column {nested[0]!r} holds lists, which {suffix} cannot hold; write .parquet or .json instead."
+        )
+    if suffix not in WRITABLE:
+        raise InvalidDataError(
+            f"Cannot write {target.name}: the suffix must be one of {', '.join(WRITABLE)}, "
+            f"not {suffix or 'none'!r}."
+        )
+    if suffix == ".parquet":
+        return _replace(target, partial(frame.write_parquet, compression="zstd"))
+    if suffix == ".json":
+        return _replace(target, frame.write_json)
+    return _replace(target, partial(_write_lines, [frame], suffix))
 
 
 def write_batches(batches: Iterable[pl.DataFrame], path: str | os.PathLike[str]) -> Path:
@@ -144,10 +150,10 @@ def write_batches(batches: Iterable[pl.DataFrame], path: str | os.PathLike[str])
             f"Cannot write {target.name}: the suffix for so many rows must be one of {', '.join(IN_BATCHES)}, "
             f"not {suffix or 'none'!r}."
         )
-    return _replace(target, partial(_write_parts if suffix == ".parquet" else _append, batches, suffix))
+    return _replace(target, partial(_write_parts if suffix == ".parquet" else _write_lines, batches, suffix))
 
 
-def _append(batches: Iterable[pl.DataFrame], suffix: str, file: str) -> None:
+def _write_lines(batches: Iterable[pl.DataFrame], suffix: str, file: str) -> None:
     with Path(file).open("wb") as stream:
         for number, batch in enumerate(batches):
             if suffix == ".jsonl":
@@ -159,7 +165,7 @@ def _append(batches: Iterable[pl.DataFrame], suffix: str, file: str) -> None:
 
 
 def _write_parts(batches: Iterable[pl.DataFrame], _: str, file: str) -> None:
-    """Parquet is written as a whole: first in parts, which are then streamed into one file."""
+    # Polars writes a Parquet file as a whole, so there are first many files, which are then streamed into one.
     import polars as pl
 
     with tempfile.TemporaryDirectory(dir=Path(file).parent, prefix=".cobras-") as folder:
@@ -181,7 +187,7 @@ def _replace(target: Path, write: Callable[[str], object]) -> Path:
         raise InvalidDataError(f"Cannot write {target}: {error.strerror or error}.") from error
     try:
         os.close(descriptor)
-        Path(temporary).chmod(_mode(target))
+        Path(temporary).chmod(_permissions(target))
         write(temporary)
         Path(temporary).replace(target)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -192,29 +198,7 @@ def _replace(target: Path, write: Callable[[str], object]) -> Path:
     return target
 
 
-def _writer(frame: pl.DataFrame, target: Path) -> Callable[[str], object]:
-    suffix = target.suffix.lower()
-    if suffix in (".csv", ".tsv"):
-        nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-        if nested:
-            raise InvalidDataError(
-                f"Column {nested[0]!r} holds lists, which {suffix} cannot hold; "
-                "write .parquet or .json instead."
-            )
-        return lambda file: frame.write_csv(file, separator="\t" if suffix == ".tsv" else ",")
-    if suffix == ".parquet":
-        return lambda file: frame.write_parquet(file, compression="zstd")
-    if suffix == ".json":
-        return lambda file: frame.write_json(file)
-    if suffix == ".jsonl":
-        return lambda file: frame.write_ndjson(file)
-    raise InvalidDataError(
-        f"Cannot write {target.name}: the suffix must be one of {', '.join(WRITABLE)}, "
-        f"not {suffix or 'none'!r}."
-    )
-
-
-def _mode(target: Path) -> int:
+def _permissions(target: Path) -> int:
     """The permissions of the file to be replaced, or those of any new file."""
     if target.exists():
         return target.stat().st_mode & 0o777

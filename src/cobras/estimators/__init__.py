@@ -1,1 +1,1 @@
-"""The scikit-learn face: labels, or a function, play the person."""
+"""Estimators of scikit-learn, in which labels or a function answer in place of a person."""

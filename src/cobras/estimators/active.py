@@ -1,4 +1,4 @@
-"""What all active estimators share: a session, an oracle and a budget."""
+"""Estimators that ask questions: what they share, and COBRAS, COBRA and ADDER."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cobras.spaces.base import Space
 
 
 class LabelsPerQuery(Sequence[LabelArray]):
-    """The labels before the first answer and after each one, made when looked at.
+    """The labels before the first answer and after each one, computed when they are read.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class LabelsPerQuery(Sequence[LabelArray]):
         return LabelsPerQuery(self.partitions[q]) if isinstance(q, slice) else self.partitions[q].labels
 
     def __iter__(self) -> Iterator[LabelArray]:
-        """The same labels are made once, however many answers did not change them."""
+        """All labels in order; those that an answer did not change are computed once."""
         for _, same in groupby(self.partitions, key=id):
             partition, *others = same
             labels = partition.labels
@@ -101,7 +101,8 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             # Whether all numbers can be used is found by the session, in one pass over them.
             X = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
         session = Session(X, self._method, self.random_state, train_indices=train_indices, **options)
-        if remote:  # only the columns are remembered; an empty frame knows their names
+        # Only the columns are stored; an empty frame has their names.
+        if remote:
             validate_data(self, X._meta if hasattr(X, "columns") else X, skip_check_array=True)
         answer = LabelOracle(as_labels(y, session.space.n)) if oracle is None else oracle
         run(session, answer, until=None if limit is None else lambda s: s.n_answers >= limit)

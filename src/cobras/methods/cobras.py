@@ -67,7 +67,7 @@ def split_level(
     """
     known = {
         "transitive": constraints.relation,
-        "exact": constraints.answered,
+        "exact": constraints.answer_to,
         "reference": lambda i, j: None,
     }[variant.reuse]
     level, part = 0, s

@@ -54,7 +54,7 @@ def merge(
 
     The clustering reported with each question is `report`, or the partly merged one when there is none.
     """
-    known = constraints.relation if variant.reuse == "transitive" else constraints.answered
+    known = constraints.relation if variant.reuse == "transitive" else constraints.answer_to
     groups = join_known(constraints, old + new, variant.reuse, len(old))
     clusters = [group.super_instances for group in groups]
     apart = {(min(a, b), max(a, b)) for a, b in pairs_apart(constraints, groups, variant.reuse) if a != b}

@@ -1,1 +1,1 @@
-"""A person, or an oracle, answers: journal, replay, undo, resume."""
+"""A person, or an oracle, answers: session, history, replay, journal on disk, oracles, thinking ahead."""

@@ -45,7 +45,7 @@ def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Pair | 
     if session.ask() is None:
         return ()
     return tuple(
-        session.supposing(*answers) for n in range(1, depth + 1) for answers in product(LIKELY, repeat=n)
+        session.question_after(*answers) for n in range(1, depth + 1) for answers in product(LIKELY, repeat=n)
     )
 
 

@@ -1,8 +1,8 @@
-"""A session's place on disk: its journal, its parameters and the fingerprint of its data, not the data.
+"""A session on disk: its journal, its parameters and the fingerprint of its data, not the data.
 
 Reading all rows to fingerprint them costs more than the first question, so it happens in a thread while the person
 looks at that question; shape, type and a sample of rows are compared at once, and the rest before the first new
-answer is written. Rows on a cluster would have to travel for that: of these only the sample is compared.
+answer is written. Rows on a cluster would have to be sent here for that: of these only the sample is compared.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.core.types import BoolArray, Event, FloatArray
 from cobras.session.journal import Journal, fingerprint, quick_fingerprint
 
-FREE = {"n_jobs", "cache_dir"}  # parameters without influence on the clustering: they may differ on resume
+# Parameters without influence on the clustering: they may differ on resume.
+FREE = {"n_jobs", "cache_dir"}
 
 
 @runtime_checkable
-class Described(Protocol):
-    """A space that says what it holds, as one table, which rows may be shown, and how it was made."""
+class StorableSpace(Protocol):
+    """A space that a session file can be tied to: it has its data as one table, and its parameters."""
 
     n: int
     table: FloatArray
@@ -30,9 +31,9 @@ class Described(Protocol):
     parameters: dict[str, Any]
 
 
-def described(space: object) -> tuple[FloatArray, BoolArray | None, dict[str, Any]]:
+def parts_to_store(space: object) -> tuple[FloatArray, BoolArray | None, dict[str, Any]]:
     """What a session file keeps of a space: its table, all rows that may be shown, and its parameters."""
-    if not isinstance(space, Described):
+    if not isinstance(space, StorableSpace):
         raise InvalidDataError(
             f"A session file cannot be tied to a {type(space).__name__}: it needs the attributes table, train and "
             "parameters. Use Session(...) without a file, or give a table."
@@ -57,7 +58,7 @@ class SessionFile:
         return self._journal.get_meta("parameters") is None
 
     def create(self, parameters: dict[str, Any], train: BoolArray | None) -> None:
-        """Write down what the session is about."""
+        """Write the parameters, the training rows and the fingerprint of a new session."""
         self._journal.set_meta(
             parameters=parameters,
             quick_fingerprint=quick_fingerprint(self._X),
@@ -114,22 +115,22 @@ class SessionFile:
         self._journal.append(event)
 
     def set_notes(self, values: dict[str, Any]) -> None:
-        """Keep JSON values for those who use the session."""
+        """Store JSON values under names of the caller."""
         self._journal.set_meta(**{f"note:{key}": value for key, value in values.items()})
 
     def get_note(self, key: str) -> Any:
-        """A value kept before, or None."""
+        """A value that was stored, or None."""
         return self._journal.get_meta(f"note:{key}")
 
     def give_up(self) -> None:
-        """Let go of the file after a failure; one that holds no session yet is removed again."""
+        """Close the file after a failure; one that holds no session yet is removed again."""
         created = not self._journal.is_new
         self.close()
         if not created:
             self._journal.path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file, once its rows have been read."""
         self._wait()
         self._journal.close()
 

@@ -25,7 +25,7 @@ class Entry:
     pair, answer
         What was said about which pair; None for a mark.
     marked, pure, complete
-        Which super-instances a mark is about, by representative and size, and what it promises.
+        Which super-instances a mark is about, by representative and size, and what it says of them.
     at : float
         When it was given, in seconds since 1970.
     """
@@ -67,9 +67,9 @@ class Revision(NamedTuple):
 class History:
     """The entries in force, what redo would bring back, and the names of clusters.
 
-    `seams` are the places behind which answers were given to a method that had taken in everything before as it
-    stands: after an old answer was revised, or after a newer version asked other questions. A replay that meets an
-    unexpected question takes in the rest up to the next seam at once.
+    `boundaries` are the places after which answers were given to a method that had got everything before as
+    constraints: after an old answer was revised, or after a newer version asked other questions. A replay that
+    meets an unexpected question adds the rest up to the next boundary at once.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class History:
     """
 
     entries: list[Entry] = field(default_factory=list)
-    seams: list[int] = field(default_factory=list)
+    boundaries: list[int] = field(default_factory=list)
     undone: list[tuple[Entry, list[int]]] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     n_answers: int = 0
@@ -93,26 +93,26 @@ class History:
             raise InvalidDataError(f"The session names row {max(rows)}, but the data has {n} rows.")
 
     def apply(self, event: Event) -> None:
-        """Take in one event; kinds that a later version may add change nothing."""
+        """Apply one event; kinds that a later version may add change nothing."""
         match event.kind:
             case "answer" | "constraint" | "mark":
                 self._push(Entry.of(event))
                 self.undone.clear()
             case "undo":
-                entry, seams = self.entries.pop(), self.seams
+                entry, boundaries = self.entries.pop(), self.boundaries
                 self.n_answers -= entry.kind == "answer"
-                self.undone.append((entry, seams))
-                self.seams = [min(seam, len(self.entries)) for seam in seams]
+                self.undone.append((entry, boundaries))
+                self.boundaries = [min(boundary, len(self.entries)) for boundary in boundaries]
             case "redo":
-                entry, self.seams = self.undone.pop()
+                entry, self.boundaries = self.undone.pop()
                 self._push(entry)
             case "revise":
                 at = event.body["at"]
                 self.entries[at] = replace(self.entries[at], answer=Answer(event.body["answer"]))
                 self.undone.clear()
-                self.seams = [*self.seams, len(self.entries)]
+                self.boundaries = [*self.boundaries, len(self.entries)]
             case "rebase":
-                self.seams = [*self.seams, len(self.entries)]
+                self.boundaries = [*self.boundaries, len(self.entries)]
             case "name":
                 self.names.pop(event.body["representative"], None)
                 if event.body["text"]:
@@ -130,8 +130,8 @@ class History:
                 found.append(Record(len(found), e.kind, e.pair, e.answer, e.at, place not in void))
         return tuple(found)
 
-    def stretches(self) -> Iterator[list[Entry]]:
-        """The entries between one seam and the next."""
-        bounds = [0, *self.seams, len(self.entries)]
+    def sections(self) -> Iterator[list[Entry]]:
+        """The entries from each boundary to the next."""
+        bounds = [0, *self.boundaries, len(self.entries)]
         for start, stop in pairwise(bounds):
             yield self.entries[start:stop]

@@ -75,7 +75,7 @@ class Journal:
         self.path = Path(path).absolute()
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        with _opening, self._sentences():
+        with _opening, self._explain_errors():
             self._refuse_foreign()
             db = sqlite3.connect(self.path, timeout=0.2, isolation_level=None, check_same_thread=False)
             try:
@@ -97,7 +97,7 @@ class Journal:
         """All events, in the order in which they were appended."""
         found: list[Event] = []
         # An open cursor, perhaps kept by a traceback, would keep the lock beyond close().
-        with self._sentences(found), self._lock, contextlib.closing(self._open().cursor()) as rows:
+        with self._explain_errors(found), self._lock, contextlib.closing(self._open().cursor()) as rows:
             rows.execute("SELECT seq, at, kind, body, checksum FROM event ORDER BY seq")
             for seq, at, kind, body, checksum in rows:
                 if seq != len(found) + 1 or checksum != _checksum(seq, at, kind, body):
@@ -107,7 +107,7 @@ class Journal:
 
     def append(self, event: Event) -> None:
         """Write one event; it is on the disk when this returns."""
-        body = json.dumps(event.body, default=_plain)
+        body = json.dumps(event.body, default=_as_json)
         with self._transaction() as db:
             ((seq,),) = db.execute("SELECT coalesce(max(seq), 0) + 1 FROM event")
             row = (seq, float(event.at) + 0.0, event.kind, body)  # SQLite knows no -0.0
@@ -128,7 +128,7 @@ class Journal:
         stored = {
             key: bytes(value)
             if isinstance(value, (bytes, bytearray, memoryview))
-            else json.dumps(value, default=_plain)
+            else json.dumps(value, default=_as_json)
             for key, value in values.items()
         }
         with self._transaction() as db:
@@ -137,7 +137,7 @@ class Journal:
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and release the lock."""
-        with self._sentences(), self._lock:
+        with self._explain_errors(), self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -206,12 +206,12 @@ class Journal:
         return self._connection
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
-        with self._sentences(), self._lock:
+        with self._explain_errors(), self._lock:
             return self._open().execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
-        with self._sentences(), self._lock:
+        with self._explain_errors(), self._lock:
             db = self._open()
             db.execute(f"BEGIN {kind}")
             try:
@@ -223,7 +223,7 @@ class Journal:
                 raise
 
     @contextlib.contextmanager
-    def _sentences(self, found: list[Event] | None = None) -> Iterator[None]:
+    def _explain_errors(self, found: list[Event] | None = None) -> Iterator[None]:
         """Turn the errors of SQLite and of the file system into one sentence each."""
         name = self.path.name
         try:
@@ -292,7 +292,7 @@ def _checksum(*columns: object) -> int:
     return crc
 
 
-def _plain(value: object) -> Any:
+def _as_json(value: object) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"A journal holds JSON values, not {type(value).__name__}.")

@@ -1,4 +1,4 @@
-"""A method at work on the entries of a history: each answer is fed when its pair is asked."""
+"""A method running on the entries of a history: each answer is sent when its pair is asked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Replay:
     partitions : list of Partition
         One per answer, and the one before the first.
     unasked : set of int
-        Places in the history of answers whose question did not come up again; they were taken in as constraints.
+        Places in the history of answers whose question did not come up again; they were added as constraints.
     contradicted : dict of int to InconsistentAnswersError
         Places of entries that contradict earlier ones, hence are not in force, and what they contradict.
     """
@@ -37,14 +37,14 @@ class Replay:
         self._steps = start(self.constraints)
         self.step: Step = next(self._steps)
         self.partitions: list[Partition] = [self.step.partition]
-        for stretch in history.stretches():
-            self.strayed = not self.feed(stretch)
+        for section in history.sections():
+            self.asked_otherwise = not self.feed(section)
 
     def feed(self, entries: Sequence[Entry]) -> bool:
-        """Take in entries in order; False when an unexpected question made the rest constraints at once."""
+        """Feed entries in order; False when an unexpected question made the rest constraints at once."""
         for at, entry in enumerate(entries):
             if entry.kind != "answer":
-                self._take(entry)
+                self._add(entry)
                 self._reconsider()
             elif self._is_answer_to_open_question(entry):
                 assert entry.pair is not None
@@ -58,12 +58,12 @@ class Replay:
                     if rest.kind == "answer":
                         self.unasked.add(self._place)
                         self.partitions.append(self.step.partition)
-                    self._take(rest)
+                    self._add(rest)
                 self._reconsider()
                 return False
         return True
 
-    def void(self, entries: Sequence[Entry]) -> set[int]:
+    def without_effect(self, entries: Sequence[Entry]) -> set[int]:
         """Places of the entries that are not in force: contradicted when they came, or doubted by the method."""
         doubted = self.constraints.doubted
         return self.contradicted.keys() | {
@@ -75,10 +75,11 @@ class Replay:
     def _is_answer_to_open_question(self, entry: Entry) -> bool:
         if self.step.pair is None or entry.pair is None or entry.pair.ordered != self.step.pair.ordered:
             return False
-        implied = self.constraints.relation(*entry.pair)  # only without transitive reuse is it known here
+        # A method asks what is implied only without transitive reuse.
+        implied = self.constraints.relation(*entry.pair)
         return implied is None or entry.answer in (implied, Answer.UNSURE)
 
-    def _take(self, entry: Entry) -> None:
+    def _add(self, entry: Entry) -> None:
         place, self._place = self._place, self._place + 1
         if entry.pair is not None and entry.answer is not None:
             try:

@@ -1,4 +1,4 @@
-"""A person, or an oracle, answering questions: an append-only journal and a method that is replayed from it.
+"""A session: an append-only journal of answers, and a method that is replayed from it.
 
 Undo, redo, revise and resume are all replay. Splits are memoised and draw their random numbers from their place in
 the split tree, so a replay repeats no k-means and asks the same questions.
@@ -22,7 +22,7 @@ from cobras.core.types import Answer, Event, LabelArray, Pair, Record
 from cobras.core.writers import answers_table, labels_table, write_frame, write_table
 from cobras.methods.protocol import Method
 from cobras.methods.registry import all_options, find_method, registration
-from cobras.session.file import SessionFile, described
+from cobras.session.file import SessionFile, parts_to_store
 from cobras.session.history import Entry, History, Revision
 from cobras.session.replay import Replay
 from cobras.spaces import as_rows, choose_space
@@ -30,7 +30,7 @@ from cobras.spaces.base import RemoteSpace, Space
 
 
 class Session:
-    """Ask, tell, look, go on.
+    """Questions to a person, their answers, and the clusters that follow from them.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Session:
             )
         X = as_rows(X)
         if isinstance(X, Space):
-            table, mask, made = described(X)
+            table, mask, made = parts_to_store(X)
         else:
             table, mask, made = X, as_train_mask(train_indices, len(X)), {}
         session = cls.__new__(cls)
@@ -99,7 +99,8 @@ class Session:
             if session._file.is_new:
                 session._set_up(X, method or "cobras", as_seed(random_state), train_indices, options)
                 check_plain(session.parameters)
-                session.ask()  # what the method refuses is not written down
+                # Options that the method refuses raise here, before anything is written.
+                session.ask()
                 session._file.create(session.parameters, mask)
             else:
                 given = {"method": method, "random_state": random_state, **made, **options}
@@ -139,7 +140,7 @@ class Session:
 
     def ask(self) -> Pair | None:
         """The open question; None when nothing is left worth asking."""
-        return self._replayed.step.pair
+        return self._replay.step.pair
 
     def tell(self, answer: Answer | bool | None, pair: Sequence[int]) -> None:
         """Answer the open question; `pair` names it, so that a late or doubled answer is refused."""
@@ -153,26 +154,26 @@ class Session:
                 f"Answer is for pair ({i}, {j}), but the open question is ({open_pair.i}, {open_pair.j}). "
                 "Call ask() again."
             )
-        self._replayed.constraints.check(*open_pair, answer)
+        self._replay.constraints.check(*open_pair, answer)
         self._add(Event("answer", {"i": open_pair.i, "j": open_pair.j, "answer": int(answer)}))
 
     def skip(self, pair: Sequence[int]) -> None:
-        """Say that one is unsure: the pair is set aside and never becomes a constraint."""
+        """Answer that one is unsure: the pair is set aside and never becomes a constraint."""
         self.tell(Answer.UNSURE, pair)
 
     def add_constraint(self, i: int, j: int, answer: Answer | bool) -> None:
-        """Volunteer what is known about any pair, asked or not."""
+        """Say what is known about any pair, asked or not."""
         answer = Answer.of(answer)
         for row in (i, j):
             if not 0 <= row < self.space.n:
                 raise InvalidDataError(f"There is no row {row}; rows go from 0 to {self.space.n - 1}.")
         if i == j or answer is Answer.UNSURE:
             raise InvalidDataError("A constraint says SAME or DIFFERENT about two different rows.")
-        self._replayed.constraints.check(i, j, answer)
+        self._replay.constraints.check(i, j, answer)
         self._add(Event("constraint", {"i": int(i), "j": int(j), "answer": int(answer)}))
 
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
-        """Promise that a cluster is pure (do not split it) or complete (do not touch it); neither takes it back."""
+        """Mark a cluster as pure (do not split it) or complete (do not touch it); with neither, remove the mark."""
         if not registration(self.parameters["method"]).honours_marks:
             raise InvalidDataError(f"{self.parameters['method']} knows no marks; adder, cobras and cobra do.")
         marked = [s.mark for s in self.partition.cluster(cluster).super_instances]
@@ -213,8 +214,8 @@ class Session:
             raise InvalidDataError(
                 f"There is no answer {index}; the history holds {len(places)}, counted from 0."
             )
-        before = self._replayed
-        void = before.void(self._history.entries)
+        before = self._replay
+        void = before.without_effect(self._history.entries)
         event = Event("revise", {"at": places[index], "answer": int(answer)})
         history = deepcopy(self._history)
         history.apply(event)
@@ -223,7 +224,7 @@ class Session:
             raise after.contradicted[places[index]]
         self._record(event)
         self._state = after
-        lost = after.void(history.entries) - void
+        lost = after.without_effect(history.entries) - void
         unasked = after.unasked - before.unasked - lost
         records = list(zip(places, self.history, strict=True))
         return Revision(
@@ -231,7 +232,7 @@ class Session:
             tuple(record for place, record in records if place in unasked),
         )
 
-    def supposing(self, *answers: Answer) -> Callable[[], Pair | None]:
+    def question_after(self, *answers: Answer) -> Callable[[], Pair | None]:
         """A function that returns the question after the open one, and those after it, have got these answers.
 
         It changes nothing and may run in any thread.
@@ -262,7 +263,7 @@ class Session:
     @property
     def partition(self) -> Partition:
         """The current clustering with its super-instances."""
-        return self._replayed.step.partition
+        return self._replay.step.partition
 
     @property
     def labels_(self) -> LabelArray:
@@ -280,7 +281,7 @@ class Session:
 
     def labels_at(self, n_answers: int) -> LabelArray:
         """The labels one had, or would have had, after so many answers."""
-        partitions = self._replayed.partitions
+        partitions = self._replay.partitions
         if not 0 <= n_answers < len(partitions):
             raise InvalidDataError(f"There are {self.n_answers} answers, so no clustering after {n_answers}.")
         return partitions[n_answers].labels
@@ -288,7 +289,7 @@ class Session:
     @property
     def partitions(self) -> tuple[Partition, ...]:
         """The clustering before the first answer and after each one; they share their arrays."""
-        return tuple(self._replayed.partitions)
+        return tuple(self._replay.partitions)
 
     @property
     def n_answers(self) -> int:
@@ -298,12 +299,12 @@ class Session:
     @property
     def history(self) -> tuple[Record, ...]:
         """All answers and volunteered constraints, in order."""
-        return self._history.records(void=self._replayed.void(self._history.entries))
+        return self._history.records(void=self._replay.without_effect(self._history.entries))
 
     @property
     def set_aside(self) -> tuple[Pair, ...]:
         """Pairs answered with unsure. Revise such an answer, or add a constraint, to settle one."""
-        return tuple(self._replayed.constraints.set_aside)
+        return tuple(self._replay.constraints.set_aside)
 
     @property
     def names(self) -> dict[int, str]:
@@ -313,19 +314,19 @@ class Session:
 
     @property
     def marks(self) -> dict[int, str]:
-        """Which clusters were promised to be "pure" or "complete", by cluster number."""
-        kinds = {"pure": self._replayed.constraints.pure, "complete": self._replayed.constraints.complete}
+        """Which clusters are marked as "pure" or "complete", by cluster number."""
+        kinds = {"pure": self._replay.constraints.pure, "complete": self._replay.constraints.complete}
         number = self.clusters_of([i for marked in kinds.values() for i, _ in marked])
         return {number[i]: kind for kind, marked in kinds.items() for i, _ in sorted(marked)}
 
     def constraints(self) -> ConstraintPairs:
         """What was answered, as must-links and cannot-links; unsure answers are neither."""
-        return self._replayed.constraints.pairs()
+        return self._replay.constraints.pairs()
 
     @property
     def progress(self) -> Progress:
         """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
-        partitions = self._replayed.partitions
+        partitions = self._replay.partitions
         before = partitions[-1 - WINDOW] if len(partitions) > WINDOW else None
         history, exhausted = self.history, self.ask() is None
         clusters = self.clusters_of(row for record in history for row in record.pair)
@@ -354,17 +355,17 @@ class Session:
         write_table(answers_table(self.history, ids), path)
 
     def set_note(self, **values: Any) -> None:
-        """Keep JSON values with the session, such as where its data came from."""
+        """Store JSON values with the session, such as where its data came from."""
         self._notes.update(values)
         if self._file is not None:
             self._file.set_notes(values)
 
     def get_note(self, key: str) -> Any:
-        """A value kept with the session, or None."""
+        """A value stored with the session, or None."""
         return self._notes.get(key) if self._file is None else self._file.get_note(key)
 
     def verify(self) -> None:
-        """Make sure that every row is as it was when the session was made; an answer does so by itself."""
+        """Raise if a row is not what it was when the session was made; the first new answer checks this, too."""
         if self._file is not None:
             self._file.verify()
 
@@ -382,17 +383,19 @@ class Session:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     @property
-    def _replayed(self) -> Replay:
+    def _replay(self) -> Replay:
         if self._state is None:
             self._state = Replay(self._start, self._history)
-            if self._state.strayed:  # a newer version asks other questions than the journal expects
+            # A newer version may ask other questions than the journal expects: from here on, answers follow these.
+            if self._state.asked_otherwise:
                 self._record(Event("rebase"))
         return self._state
 
     def _add(self, event: Event) -> None:
-        replay = self._replayed
+        replay = self._replay
         self._record(event)
-        self._state = None  # if the method fails, say for want of workers, the next call replays all
+        # If the method fails, for example because there are no workers, the next call replays everything.
+        self._state = None
         replay.feed(self._history.entries[-1:])
         self._state = replay
 

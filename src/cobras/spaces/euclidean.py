@@ -38,7 +38,7 @@ class AllRows:
     def __len__(self) -> int:
         return self._n
 
-    def found(self) -> IndexArray:
+    def indices(self) -> IndexArray:
         """Return all row numbers, in the smallest type that holds them."""
         return np.arange(self._n, dtype=index_type(self._n))
 
@@ -88,7 +88,7 @@ class RowSpace(TreeSpace):
         whole = SuperInstance(everything, 0, np.empty(self._n_columns), self.n, seed)
         if not self._is_large(whole):
             one_group = np.zeros(self.n, dtype=np.int32)
-            return self._parts(self._rows(whole), everything.found(), one_group, self._shown, seed)[0]
+            return self._parts(self._rows(whole), everything.indices(), one_group, self._shown, seed)[0]
         region = self._region(whole)
         # A rough mean: sums are taken relative to it, and the medoid is among the rows nearest to it.
         some = region.rows(np.linspace(0, self.n - 1, sampling.SAMPLE // 4, dtype=np.int64))
@@ -234,7 +234,7 @@ class EuclideanSpace(RowSpace):
     def partition(self, labels: IndexArray) -> Partition:
         """Return the clustering given by labels: one super-instance for each cluster."""
         _, labels = np.unique(labels, return_inverse=True)
-        everything = AllRows(self.n).found()
+        everything = AllRows(self.n).indices()
         return Partition.of((part,) for part in self._parts(self.X, everything, labels, self._shown, 0))
 
     def _rows(self, s: SuperInstance) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from cobras.core.exceptions import CobrasError, InconsistentAnswersError
-from cobras.core.progress import WINDOW, Progress, satisfied
+from cobras.core.progress import WINDOW, Progress, is_satisfied
 from cobras.core.types import Answer, Pair, Record
 from cobras.data import Dataset
 from cobras.web.api import models
@@ -122,7 +122,7 @@ class Context:
                 answer=WORDS[record.answer],
                 at=record.at,
                 in_force=record.in_force,
-                satisfied=satisfied(record, view.asked),
+                satisfied=is_satisfied(record, view.asked),
                 set_aside=record.answer is Answer.UNSURE and record.pair.ordered in view.set_aside,
             )
             for record in chosen

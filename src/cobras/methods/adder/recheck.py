@@ -46,7 +46,7 @@ def answers_to_recheck(
     similarity : array of shape (len(seeds), len(seeds))
         How likely each two seeds are in the same cluster, by their similarity alone.
     """
-    cases = sorted(case for case in constraints.decisive() if case[0] not in constraints.volunteered)
+    cases = sorted(case for case in constraints.decisive_answers() if case[0] not in constraints.volunteered)
     if not cases:
         return []
     at = {i: x for x, i in enumerate(seeds)}

@@ -107,7 +107,7 @@ class RemotePart:
             find([labels.partitions[p] for labels, _ in self.chain], numbers) for p in range(len(self.counts))
         ]
 
-    def found(self) -> IndexArray:
+    def indices(self) -> IndexArray:
         """Return all of them, ascending; they are sent here."""
         if self.fetched is not None:
             return self.fetched

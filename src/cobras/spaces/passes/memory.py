@@ -165,6 +165,6 @@ class PartMembers:
     def __len__(self) -> int:
         return self._stop - self._start
 
-    def found(self) -> IndexArray:
+    def indices(self) -> IndexArray:
         """Return all of them, ascending."""
         return self._split.cache.members_by_part(self._split)[self._start : self._stop]
