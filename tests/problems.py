@@ -10,9 +10,9 @@ from unittest import mock
 import numpy as np
 from hypothesis import strategies as st
 
-from cobras import Answer, InconsistentAnswersError, Session
+from cobras import Answer, InconsistentAnswersError, SeriesSpace, Session
+from cobras.methods.registry import METHODS
 from cobras.spaces.passes import sampling
-from cobras.spaces.series import SeriesSpace
 
 COBRAS_OPTIONS = {
     "branch": ["random", "smallest", "largest"],
@@ -49,8 +49,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
 }
 
 
-# "passes" is a table of which only few rows may be held at once. "dtw" and "kshape" are for methods that know any
-# space: cobras and cobra.
+# "passes" is a table of which only few rows may be held at once; "dtw" and "kshape" suit methods that need no rows.
 SPACES = ("table", "passes", "dtw", "kshape")
 
 
@@ -132,7 +131,7 @@ def problems(
         train[rng.integers(n)] = True
     method = draw(st.sampled_from(methods))
     options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[method].items()}
-    space = draw(st.sampled_from(spaces)) if method in ("cobras", "cobra") else "table"
+    space = "table" if METHODS[method].needs_rows else draw(st.sampled_from(spaces))
     if space in ("dtw", "kshape"):  # rows are series
         del options["medoid"]
         if distinct:  # in shape, too
