@@ -45,7 +45,7 @@ def picture(format: str, **options: object) -> bytes:
     return buffer.getvalue()
 
 
-def written(write: str, **options: object) -> bytes:
+def content(write: str, **options: object) -> bytes:
     buffer = io.BytesIO()
     getattr(FRAME, write)(buffer, **options)
     return buffer.getvalue()
@@ -64,16 +64,16 @@ def array() -> bytes:
 
 
 GOOD = {
-    "t.csv": written("write_csv"),
-    "s.csv": written("write_csv", separator=";").replace(b".", b","),
-    "u.csv": written("write_csv").decode().encode("utf-16"),
-    "t.tsv": written("write_csv", separator="\t"),
-    "t.json": written("write_json"),
-    "t.jsonl": written("write_ndjson"),
-    "t.parquet": written("write_parquet"),
-    "t.arrow": written("write_ipc"),
-    "t.feather": written("write_ipc_stream"),
-    "t.xlsx": written("write_excel"),
+    "t.csv": content("write_csv"),
+    "s.csv": content("write_csv", separator=";").replace(b".", b","),
+    "u.csv": content("write_csv").decode().encode("utf-16"),
+    "t.tsv": content("write_csv", separator="\t"),
+    "t.json": content("write_json"),
+    "t.jsonl": content("write_ndjson"),
+    "t.parquet": content("write_parquet"),
+    "t.arrow": content("write_ipc"),
+    "t.feather": content("write_ipc_stream"),
+    "t.xlsx": content("write_excel"),
     "t.npy": array(),
     "t.npz": arrays(),
     "t.ts": TS.encode(),

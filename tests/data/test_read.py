@@ -16,17 +16,19 @@ from cobras.data import read_dataset, read_recipe
 from cobras.data.recipe import Recipe
 
 FLOWERS = "name,length,width,kind\nrose,4,1,a\nlily,6,1,b\nivy,,3,a\n"
+
+
 X_FLOWERS = [[0, 0], [1, 0], [0.5, 1]]
 
 
-def written(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
+def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
 
 
 def test_features_ids_label_and_notes(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, FLOWERS), label="kind", id="name")
+    ds = read_dataset(write(tmp_path, FLOWERS), label="kind", id="name")
     np.testing.assert_array_equal(ds.X, X_FLOWERS)
     assert ds.X.flags.c_contiguous
     assert ds.X.dtype == np.float64
@@ -50,7 +52,7 @@ def test_every_format_gives_the_same(tmp_path: Path) -> None:
     frame.write_ndjson(tmp_path / "t.jsonl")
     frame.write_json(tmp_path / "t.json")
     for delimiter, name in ((",", "t.csv"), (";", "s.csv"), ("\t", "t.tsv"), ("|", "p.txt")):
-        written(tmp_path, FLOWERS.replace(",", delimiter), name)
+        write(tmp_path, FLOWERS.replace(",", delimiter), name)
     for path in tmp_path.iterdir():
         ds = read_dataset(path, label="kind", id="name")
         np.testing.assert_array_equal(ds.X, X_FLOWERS, err_msg=path.name)
@@ -73,87 +75,31 @@ def test_arrays_of_any_number_type(tmp_path: Path, dtype: str) -> None:
     np.testing.assert_array_equal(read_dataset(tmp_path / "t.npy").X, [[0, 1], [1, 1], [1, 0]])
 
 
-def test_decimal_commas(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, "a;b;c\n1,5;1;x\n2,5;2;y\n3,5;4;z\n"))
-    assert ds.frame["a"].to_list() == [1.5, 2.5, 3.5]
-    assert "Read decimal commas in 'a'." in ds.notes
-
-
-def test_encodings(tmp_path: Path) -> None:
-    text = "naïve,größe\ncafé,1\nthé,2\n"
-    for encoding in ("utf-8", "utf-8-sig", "latin-1", "utf-16"):
-        ds = read_dataset(written(tmp_path, text.encode(encoding)))
-        assert ds.columns == ("größe",), encoding
-        assert ds.show(0).values["naïve"] == "café", encoding
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_line_ends_and_blank_lines(tmp_path: Path, newline: str) -> None:
-    lines = ["", "a,b", "1,x", "", "2,y", "", ""]
-    ds = read_dataset(written(tmp_path, newline.join(lines)))
-    assert ds.frame.rows() == [(1, "x"), (2, "y")]
-
-
-def test_quotes_that_polars_refuses(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, 'a,b\n1,5" pipe\n2,"two\nlines"\n3,\n'))
-    assert ds.frame["b"].to_list() == ['5" pipe', "two\nlines", None]
-
-
-def test_no_header(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n", "iris.data"))
-    assert ds.frame.columns == ["column_1", "column_2", "column_3"]
-    assert len(ds) == 2
-
-
-def test_codes_stay_text_and_missing_words_count_in_number_columns_only(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, "zip,country,n,big\n007,NA,1,99999999999999999999\n010,DE,NA,1\n"))
-    assert ds.frame.rows() == [("007", "NA", 1, "99999999999999999999"), ("010", "DE", None, "1")]
-    assert ds.columns == ("n",)
-
-
-def test_columns_that_count_or_name_the_rows(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, ",x,user_id\n0,1,k9\n1,5,k7\n2,4,k8\n3,4,k3\n4,4,k1\n"))
-    assert ds.ids.tolist() == ["k9", "k7", "k8", "k3", "k1"]
-    assert ds.columns == ("x",)
-    assert ds.notes[1] == "Used 'user_id' as the names of the rows."
-    assert ds.notes[2] == "Left out 'column_1': only names or counts the rows."
-    assert read_dataset(tmp_path / "t.csv", id="column_1").ids.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_a_count_that_is_all_there_is_counts_as_a_feature(tmp_path: Path) -> None:
-    assert read_dataset(written(tmp_path, "x,name\n1,a\n2,b\n3,c\n4,d\n5,e\n6,f\n")).columns == ("x",)
-
-
 def test_dropped_columns_are_exported_only(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, FLOWERS), drop=["length", "kind"])
+    ds = read_dataset(write(tmp_path, FLOWERS), drop=["length", "kind"])
     assert ds.columns == ("width",)
     assert list(ds.show(0).values) == ["name", "width"]
     assert ds.frame.width == 4
 
 
-def test_booleans_dates_and_empty_columns(tmp_path: Path) -> None:
-    ds = read_dataset(written(tmp_path, "ok,when,none\nTrue,2020-01-01,\nfalse,2020-01-02,\n"))
-    np.testing.assert_array_equal(ds.X, [[1, 0], [0, 1]])
-    assert ds.columns == ("ok", "when")
-    assert ds.show(0).values["when"] == "2020-01-01"
-    assert "Left out 'none': empty." in ds.notes
-    assert "Used 'when' as dates." in ds.notes
-
-
 def test_recipe_repeats_the_reading_and_sees_a_change(tmp_path: Path) -> None:
-    path = written(tmp_path, FLOWERS)
+    path = write(tmp_path, FLOWERS)
     ds = read_dataset(path, label="kind")
     np.testing.assert_array_equal(read_recipe(path, ds.recipe).X, ds.X)
-    written(tmp_path, FLOWERS.replace("width", "height"))
+    write(tmp_path, FLOWERS.replace("width", "height"))
     with pytest.raises(DataChangedError, match=r"is not what it was .* has no column 'width'"):
         read_recipe(path, ds.recipe)
-    written(tmp_path, FLOWERS.replace("kind", "sort"))
+    write(tmp_path, FLOWERS.replace("kind", "sort"))
     with pytest.raises(DataChangedError, match="has no column 'kind'"):
         read_recipe(path, ds.recipe)
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+
+
 names = texts.map(str.strip).filter(lambda name: name and not name[0].isdigit() and name[0] not in "+-.")
+
+
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
 
 

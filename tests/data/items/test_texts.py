@@ -1,0 +1,111 @@
+"""Folders of texts and tables that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.data import Text, read_dataset, read_features, read_recipe
+from cobras.data.cache import shared_cache
+from cobras.data.items.texts import CARRIER
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    yield
+    shared_cache().close()
+
+
+TEXTS = [
+    "the cat purred on the warm mat",
+    "stocks fell as the market feared rates",
+    "my cat likes a warm mat",
+    "the market feared falling stocks",
+]
+
+
+@pytest.fixture
+def letters(tmp_path: Path) -> Path:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for k, text in enumerate(TEXTS * 3):
+        (folder / f"letter {k}.txt").write_text(f"{text} {k}")
+    return folder
+
+
+def test_folder_of_texts(letters: Path) -> None:
+    (letters / "binary.txt").write_bytes(bytes(range(256)))
+    (letters / "latin.txt").write_bytes("die Größe der cat auf der mat".encode("latin-1"))
+    ds = read_dataset(letters)
+    assert ds.kind == "text"
+    assert len(ds) == 13
+    assert "Left out 1 files that hold no text: 'binary.txt'." in ds.notes
+    card = ds.show(0)
+    assert isinstance(card, Text)
+    assert card.text == "die Größe der cat auf der mat"
+    cats = np.array(["cat" in ds.show(i).text for i in range(13)])
+    cosines = ds.X @ ds.X.T
+    assert cosines[1:, 1:][cats[1:]][:, cats[1:]].min() > cosines[1:, 1:][cats[1:]][:, ~cats[1:]].max()
+    np.testing.assert_array_equal(read_recipe(letters, ds.recipe).X, ds.X)
+
+
+def test_column_of_texts_guessed_and_overridden(tmp_path: Path) -> None:
+    table = pl.DataFrame(
+        {
+            "id": range(12),
+            "stars": [1, 5] * 6,
+            "review": [f"{t} {t} {t} {k}" for k, t in enumerate(TEXTS * 3)],
+        }
+    )
+    table.write_csv(tmp_path / "t.csv")
+    ds = read_dataset(tmp_path / "t.csv")
+    assert ds.kind == "text"
+    assert ds.notes[0] == "Read as texts: 'review' holds them. (--kind table for the other columns)"
+    assert dict(ds.show(2).values) == {"stars": 1}
+    assert read_dataset(tmp_path / "t.csv", kind="table").columns == ("stars",)
+    assert read_dataset(tmp_path / "t.csv", text="review", drop=["stars"]).show(0).values == {}
+
+
+def test_sentence_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what a text means, though no word is shared; item by item, so that new texts can be embedded alone."""
+    pets = ["My cat slept on the sofa.", "We took a puppy to the vet.", "Her hamster eats seeds."]
+    money = ["Share prices fell this morning.", "Banks raised their rates.", "He sold all bonds."]
+    pl.DataFrame({"t": [*pets, *money]}).write_csv(tmp_path / "t.csv")
+    needed = "^Sentence embeddings need the package sentence-transformers and, on this machine, its model "
+    if find_spec("sentence_transformers") is None:
+        with pytest.raises(InvalidDataError, match=needed):
+            read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+        return
+    if find_spec(CARRIER) is not None:
+        ds = read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+        assert ds.X.dtype == np.float32
+        assert ds.notes[-1] == "Compared the texts by sentence embeddings of all-MiniLM-L6-v2."
+        np.testing.assert_allclose(np.linalg.norm(ds.X, axis=1), 1, rtol=1e-5)
+        alike = ds.X @ ds.X.T
+        assert min(alike[0, 1], alike[3, 4]) > alike[:3, 3:].max()
+        pl.DataFrame({"t": pets[:1]}).write_csv(tmp_path / "one.csv")
+        alone = read_features(tmp_path / "one.csv", ds.recipe)
+        np.testing.assert_allclose(alone, ds.X[:1], atol=1e-5)
+        shared_cache().close()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "emptied"))
+        np.testing.assert_array_equal(read_recipe(tmp_path / "t.csv", ds.recipe).X, ds.X)
+    monkeypatch.setattr("cobras.data.items.texts.CARRIER", "a_package_that_is_not_there")
+    monkeypatch.setattr("cobras.data.items.texts.SENTENCES", str(tmp_path / "no-model"))
+    pl.DataFrame({"t": money}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(InvalidDataError, match=needed):
+        read_dataset(tmp_path / "t.csv", text="t", features="sentences")
+
+
+def test_texts_in_a_script_without_blanks(tmp_path: Path) -> None:
+    texts = ["猫在垫子上睡觉", "股市今天大跌", "猫喜欢温暖的垫子", "股市担心利率"]
+    pl.DataFrame({"t": texts}).write_csv(tmp_path / "t.csv")
+    X = read_dataset(tmp_path / "t.csv", kind="text").X
+    assert np.isfinite(X).all()
+    assert X[0] @ X[2] > X[0] @ X[1]

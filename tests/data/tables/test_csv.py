@@ -1,0 +1,117 @@
+"""Delimiters, encodings, headers and types are found out, in large files as in small ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cobras.core.exceptions import InvalidDataError
+from cobras.data import read_dataset
+from cobras.data.tables.csv import read_delimited
+
+FLOWERS = "name,length,width,kind\nrose,4,1,a\nlily,6,1,b\nivy,,3,a\n"
+
+
+X_FLOWERS = [[0, 0], [1, 0], [0.5, 1]]
+
+
+def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_decimal_commas(tmp_path: Path) -> None:
+    ds = read_dataset(write(tmp_path, "a;b;c\n1,5;1;x\n2,5;2;y\n3,5;4;z\n"))
+    assert ds.frame["a"].to_list() == [1.5, 2.5, 3.5]
+    assert "Read decimal commas in 'a'." in ds.notes
+
+
+def test_encodings(tmp_path: Path) -> None:
+    text = "naïve,größe\ncafé,1\nthé,2\n"
+    for encoding in ("utf-8", "utf-8-sig", "latin-1", "utf-16"):
+        ds = read_dataset(write(tmp_path, text.encode(encoding)))
+        assert ds.columns == ("größe",), encoding
+        assert ds.show(0).values["naïve"] == "café", encoding
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_line_ends_and_blank_lines(tmp_path: Path, newline: str) -> None:
+    lines = ["", "a,b", "1,x", "", "2,y", "", ""]
+    ds = read_dataset(write(tmp_path, newline.join(lines)))
+    assert ds.frame.rows() == [(1, "x"), (2, "y")]
+
+
+def test_quotes_that_polars_refuses(tmp_path: Path) -> None:
+    ds = read_dataset(write(tmp_path, 'a,b\n1,5" pipe\n2,"two\nlines"\n3,\n'))
+    assert ds.frame["b"].to_list() == ['5" pipe', "two\nlines", None]
+
+
+def test_no_header(tmp_path: Path) -> None:
+    ds = read_dataset(write(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n", "iris.data"))
+    assert ds.frame.columns == ["column_1", "column_2", "column_3"]
+    assert len(ds) == 2
+
+
+def test_codes_stay_text_and_missing_words_count_in_number_columns_only(tmp_path: Path) -> None:
+    ds = read_dataset(write(tmp_path, "zip,country,n,big\n007,NA,1,99999999999999999999\n010,DE,NA,1\n"))
+    assert ds.frame.rows() == [("007", "NA", 1, "99999999999999999999"), ("010", "DE", None, "1")]
+    assert ds.columns == ("n",)
+
+
+def test_a_large_file_is_read_as_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, people: Path
+) -> None:
+    """Without a copy of its text, and yet with the same types, gaps, codes and refusals."""
+    rng = np.random.default_rng(0)
+    late = pl.DataFrame(
+        {
+            "x": rng.normal(size=3000),
+            "word at the end": ["0.5"] * 2999 + ["none of these"],
+            "gap at the end": ["0.5"] * 2999 + ["NA"],
+            "code at the end": ["5"] * 2999 + ["007"],
+            "fraction at the end": ["5"] * 2999 + ["0.5"],
+            "infinite": ["0.5"] * 2999 + ["-inf"],
+            "n": rng.integers(-99, 99, 3000),
+            "last": [1, None] * 1500,
+        }
+    )
+    late.write_csv(tmp_path / "late.csv")
+    small = {path: read_delimited(path)[0] for path in (people, tmp_path / "late.csv")}
+    monkeypatch.setattr("cobras.data.tables.csv.LARGE", 0)
+    monkeypatch.setattr("cobras.data.tables.csv.SAMPLE", 400)
+    for path, frame in small.items():
+        large = read_delimited(path)[0]
+        assert large.schema == frame.schema
+        assert large.equals(frame)
+    assert small[tmp_path / "late.csv"].schema["word at the end"] == pl.String
+    with (tmp_path / "late.csv").open("a") as file:
+        file.write("1.0,0.5\n")
+    with pytest.raises(InvalidDataError, match=r"Line 3002 of late.csv has 2 cells, but the header has 8"):
+        read_delimited(tmp_path / "late.csv")
+
+
+BAD_CSV = {
+    "": "t.csv is empty",
+    "\n\n": "t.csv holds no table",
+    "a,b\n": "has column names but no rows",
+    "a,b\nx,y\n": "no column of numbers to cluster by; its columns are 'a', 'b'",
+    "a,b\n1,2\n3\n": "Line 3 of t.csv has 1 cells, but the header has 2",
+    "a,b\n1,2\n3,4,5\n": "Line 3 of t.csv has 3 cells, but the header has 2",
+    "a,b,a\n1,2,3\n": "2 columns called 'a'; give each column its own name",
+    "a,b\n1,inf\n2,3\n": "Column 'b' of t.csv is infinite in row 0, counted from 0",
+    "a,b\n1,2\n2,1e999\n": "Column 'b' of t.csv is infinite in row 1",
+    "a\n\n\n": "has column names but no rows",
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), BAD_CSV.items())
+def test_bad_csv(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidDataError, match=sentence.replace("[", r"\[")) as caught:
+        read_dataset(path)
+    assert "\n" not in str(caught.value)
