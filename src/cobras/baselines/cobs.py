@@ -114,16 +114,9 @@ def cobs(
     if key not in space.memo:
         space.memo[key] = build_pool(space.X, seed, grid, n_jobs=n_jobs, cache_dir=cache_dir)
     pool: Pool = space.memo[key]
-    power = 2 if update == "both" else 1
-    return select(
-        space,
-        constraints,
-        seed,
-        pool.labels,
-        factor=update_factor**power,
-        sample_size=sample_size,
-        count_entailed=count_entailed,
-    )
+    # To multiply one weight and divide the other changes their ratio by the square.
+    factor = update_factor ** (2 if update == "both" else 1)
+    return select(space, constraints, seed, pool.labels, factor, sample_size, count_entailed)
 
 
 def select(
@@ -131,7 +124,6 @@ def select(
     constraints: Constraints,
     seed: int,
     labels: IndexArray,
-    *,
     factor: float,
     sample_size: int,
     count_entailed: bool = False,

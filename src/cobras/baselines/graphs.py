@@ -43,6 +43,7 @@ def neighbor_graph(neighbors: IndexArray) -> Graph:
 
 def gaussian_graph(squares: FloatArray, sigma: float) -> Graph:
     """Link all rows with weight exp(-squares / 2 sigma²)."""
+    # Minus the logarithm of the weights: no sigma makes them underflow before they are normalised.
     cost = squares / np.float32(2 * sigma**2)
     np.fill_diagonal(cost, np.inf)
     nearest = cost.min(axis=1)
@@ -51,6 +52,7 @@ def gaussian_graph(squares: FloatArray, sigma: float) -> Graph:
     log_degrees = np.log(links.sum(axis=1)) - nearest
     cost += log_degrees[:, None] / 2
     cost += log_degrees / 2
+    # With no points needed to be core, DBSCAN gives the connected components.
     components = dbscan(cost, np.float32(CUT), np.zeros(1, np.int64))[0]
     np.negative(cost, out=links)
     np.exp(links, out=links)
@@ -72,6 +74,7 @@ def embedding(graph: Graph, n_vectors: int, rng: np.random.Generator) -> FloatAr
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     members = np.flatnonzero(rank[graph.components] < n_vectors)
     column = rank[graph.components[members]]
+    # The roots of the degrees; relative to the median, and clipped, so that they fit into float32.
     roots = np.exp(np.clip(graph.log_degrees - np.median(graph.log_degrees), -60, 60) / 2)
     known = np.zeros((n, min(len(sizes), n_vectors)), graph.links.dtype)
     known[members, column] = roots[members]
@@ -83,20 +86,12 @@ def embedding(graph: Graph, n_vectors: int, rng: np.random.Generator) -> FloatAr
         links = graph.links if isinstance(graph.links, np.ndarray) else graph.links.toarray()
         found = np.linalg.eigh(links - 2 * known @ known.T)[1][:, : -n_open - 1 : -1]
     elif n_open:
-        single = known.dtype == np.float32
         operator = LinearOperator(
             (n, n), matvec=lambda v: graph.links @ v - 2 * (known @ (known.T @ v)), dtype=known.dtype
         )
-        start = rng.random(n).astype(known.dtype)
-        values, found = eigsh(
-            operator,
-            n_open,
-            which="LA",
-            v0=start,
-            ncv=min(n, 4 * n_vectors),
-            tol=1e-5 if single else 1e-7,
-            maxiter=300,
-        )
+        start, ncv = rng.random(n).astype(known.dtype), min(n, 4 * n_vectors)
+        tol = 1e-5 if known.dtype == np.float32 else 1e-7
+        values, found = eigsh(operator, n_open, which="LA", v0=start, ncv=ncv, tol=tol, maxiter=300)
         found = found[:, np.argsort(-values, kind="stable")]
     return np.ascontiguousarray(np.hstack([known, found]) / roots[:, None], np.float32)
 

@@ -62,22 +62,12 @@ class Grid:
 
 
 class Pool(NamedTuple):
-    """Clusterings of the same rows.
+    """Clusterings of the same rows: the rows of `labels`, whose clusters are numbered by their first instance."""
 
-    Attributes
-    ----------
-    labels : array of shape (M, n), int16 or int32
-        One clustering per row; clusters are numbered by their first instance.
-    sources : tuple of str
-        The algorithm and setting behind each of them.
-    n_duplicates, n_failures : int
-        How many clusterings were dropped because they were there already, or because their algorithm failed.
-    """
-
-    labels: IndexArray
-    sources: tuple[str, ...]
-    n_duplicates: int
-    n_failures: int
+    labels: IndexArray  # (M, n), int16 or int32
+    sources: tuple[str, ...]  # the algorithm and setting behind each of them
+    n_duplicates: int  # dropped because they were there already
+    n_failures: int  # dropped because their algorithm failed
 
 
 class Tables(NamedTuple):
@@ -271,18 +261,14 @@ def _write_cache(path: Path, pool: Pool) -> None:
 def _show_bar(results: Iterable[list[Run]], total: int) -> Iterator[list[Run]]:
     """Pass the results on, with a progress bar on standard error: on a terminal, after two seconds."""
     start, bar = time.monotonic(), None
-    try:
+    with contextlib.ExitStack() as stack:
         for done, result in enumerate(results, 1):
             yield result
             if bar is None and time.monotonic() - start > 2 and sys.stderr.isatty():
                 from rich.console import Console
                 from rich.progress import Progress
 
-                bar = Progress(console=Console(stderr=True), transient=True)
+                bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
                 task = bar.add_task("Clusterings", total=total)
-                bar.start()
             if bar is not None:
                 bar.update(task, completed=done)
-    finally:
-        if bar is not None:
-            bar.stop()

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cobras.baselines.clusterers.cosc import COSC, colour_groups, contraction, multiway_cut, neighbour_graph
+from cobras.baselines.clusterers.cosc import COSC, colour_groups, contraction, multiway_cut, similarity_graph
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 
 SOAK = 10 if os.environ.get("COBRAS_SOAK") else 1
@@ -31,7 +31,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @given(tables, st.integers(1, 12), st.sampled_from(["symmetric", "mutual"]))
 def test_the_graph_is_symmetric_positive_and_in_one_piece(X, k, kind):
-    W = neighbour_graph(X, k, kind=kind)
+    W = similarity_graph(X, k, kind=kind)
     dense = W.toarray()
     np.testing.assert_array_equal(dense, dense.T)
     assert (W.data > 0).all()
@@ -49,7 +49,7 @@ def test_weights_against_the_definition(kind, join):
     for i in range(40):
         near = order[i, 1:6]
         one_way[i, near] = np.exp(-3.0 * squared[i, near] / squared[i, near[-1]])
-    W = neighbour_graph(X, 5, scale=3.0, kind=kind).toarray()
+    W = similarity_graph(X, 5, scale=3.0, kind=kind).toarray()
     expected = join(one_way, one_way.T)
     bridges = (expected == 0) & (W > 0)
     np.testing.assert_allclose(np.where(bridges, 0, W), expected, rtol=1e-12)
@@ -59,7 +59,7 @@ def test_weights_against_the_definition(kind, join):
 
 def test_pieces_are_joined_by_the_shortest_edge():
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [30.0], [31.0]])
-    W = neighbour_graph(X, 1).toarray()
+    W = similarity_graph(X, 1).toarray()
     assert W[2, 3] > 0
     assert W[5, 6] > 0
     assert W[2, 6] == W[0, 3] == 0
@@ -67,10 +67,10 @@ def test_pieces_are_joined_by_the_shortest_edge():
 
 def test_equal_rows_have_weight_one_and_are_not_an_island():
     X = np.concatenate([np.zeros((20, 3)), np.random.default_rng(0).normal(size=(30, 3))]).astype(np.float32)
-    W = neighbour_graph(X, 5)
+    W = similarity_graph(X, 5)
     assert set(W[:20][:, :20].data) == {1.0}
     assert connected_components(W)[0] == 1
-    assert connected_components(neighbour_graph(np.ones((15, 2)), 3))[0] == 1
+    assert connected_components(similarity_graph(np.ones((15, 2)), 3))[0] == 1
 
 
 @given(st.integers(2, 12), st.data())

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobras.baselines.clusterers.cosc import graph_labels, neighbour_graph
+from cobras.baselines.clusterers.cosc import graph_labels, similarity_graph
 from cobras.baselines.clusterers.ratiodca import CutProblem
 from cobras.baselines.clusterers.splits import Effort, harmonic_vector, second_eigenvector
 from tests.baselines.clusterers.brute_force import cut_costs, random_problem
@@ -22,7 +22,7 @@ seeds = st.integers(0, 10_000)
 def test_the_second_eigenvector_tells_two_blobs_apart(n):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(n // 2, 2)), rng.normal(size=(n // 2, 2)) + 20])
-    W = neighbour_graph(X, 5)
+    W = similarity_graph(X, 5)
     for volume in (W.sum(axis=0), np.ones(n)):
         f = second_eigenvector(W, volume, rng)
         low, high = sorted((f[: n // 2], f[n // 2 :]), key=np.mean)

@@ -29,7 +29,7 @@ Clusterer: TypeAlias = ConstrainedClusterer | ClustererName
 
 
 class Clustering:
-    """A constrained clusterer at work, whose results are kept in the memo of the space.
+    """The results of a constrained clusterer, kept in the memo of the space.
 
     Attributes
     ----------

@@ -130,7 +130,7 @@ class COSC(WarmClusterer):
         content = hashlib.blake2b(np.asarray(X).data, digest_size=16).digest()
         key = (content, X.shape, X.dtype.str, self.n_neighbors, self.scale, self.graph)
         if getattr(self, "_graph_key", None) != key:
-            self.affinity_matrix_ = neighbour_graph(X, self.n_neighbors, self.scale, self.graph)
+            self.affinity_matrix_ = similarity_graph(X, self.n_neighbors, self.scale, self.graph)
             self._graph_key = key
 
     def _effort(self) -> Effort:
@@ -176,7 +176,8 @@ def graph_labels(
         start = votes.argmax(axis=1)
     if k == 2:
         return best_cut(W, volume, apart, effort, rng, start).side.astype(np.int64)[group]
-    runs = [Splits(W, volume, apart, k, effort, rng, start).labels for _ in range(effort.n_runs)]
+    splits = Splits(W, volume, apart, k, effort, rng, start)
+    runs = [splits.labels() for _ in range(effort.n_runs)]
     return min(runs, key=lambda labels: multiway_cut(W, volume, labels))[group]
 
 
@@ -217,20 +218,10 @@ def multiway_cut(W: Any, volume: FloatArray, labels: IndexArray) -> float:
     return float((cuts / np.bincount(labels, volume)).sum())
 
 
-def neighbour_graph(
+def similarity_graph(
     X: FloatArray, n_neighbors: int = 10, scale: float = 4.0, kind: Kind = "symmetric"
 ) -> sp.csr_array[Any, Any]:
-    """The weights of a connected neighbour graph: symmetric, positive, zero on the diagonal.
-
-    Examples
-    --------
-    >>> W = neighbour_graph(np.array([[0.0], [1.0], [2.0], [4.0]]), n_neighbors=1, scale=1.0)
-    >>> W.toarray().round(2)
-    array([[0.  , 0.37, 0.  , 0.  ],
-           [0.37, 0.  , 0.37, 0.  ],
-           [0.  , 0.37, 0.  , 0.37],
-           [0.  , 0.  , 0.37, 0.  ]])
-    """
+    """The weights of a connected neighbour graph: symmetric, positive, zero on the diagonal."""
     n = len(X)
     k = min(n_neighbors, n - 1)
     if k == 0:

@@ -24,30 +24,17 @@ NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 class Costs(NamedTuple):
     """What it costs to put rows into clusters, in the coordinates of the one metric or of each cluster's own."""
 
-    # The rows, (g, n, d).
-    Z: FloatArray
-    # (k, d)
-    centers: FloatArray
-    # Minus log det A, (k,).
-    offset: FloatArray
-    # Δ, (k,): no two rows are farther from each other, squared.
-    delta: FloatArray
+    Z: FloatArray  # the rows, (g, n, d)
+    centers: FloatArray  # (k, d)
+    offset: FloatArray  # minus log det A, (k,)
+    delta: FloatArray  # Δ, (k,): no two rows are farther from each other, squared
     w_must_link: float
     w_cannot_link: float
-    # Whether the weights are multiplied by distances.
-    scaled: bool
+    scaled: bool  # whether the weights are multiplied by distances
 
 
 class Descent:
-    """The state of a run and its steps.
-
-    Attributes
-    ----------
-    path : list of float
-        J after each step.
-    must, cannot : arrays of shape (v, 2)
-        The constraints that the labels violate, after `update`.
-    """
+    """The state of a run and its steps."""
 
     def __init__(
         self,
@@ -63,49 +50,36 @@ class Descent:
         # The squared distance of each row to its center.
         self.near = np.zeros(len(X))
         # The rows of each cluster, and the iterations that it has been empty.
-        self.counts, self.waited = np.zeros((2, len(self.centers)), dtype=np.int64)
+        self.counts, self.n_empty = np.zeros((2, len(self.centers)), dtype=np.int64)
+        # The must-links and cannot-links that the labels violate, (v, 2) each, after `update`.
         self.must = self.cannot = NO_PAIRS
         self.linked = np.unique(links.component[links.rows])
+        # J after each step.
         self.path: list[float] = []
         self.measure()
 
     def measure(self) -> None:
         """Compute rows, centers, Δ and log det A in the present metric."""
         k, metric = len(self.centers), self.metric
-        Z = metric.transform_rows(self.X)
+        Z, centers = metric.transform_rows(self.X), metric.transform_centers(self.centers)
         # Without scaling every distance counts as 1, and a violated cannot-link costs 2 - 1.
-        delta = metric.delta(Z) if self.scaled else 2.0
-        self.costs = Costs(
-            Z,
-            metric.transform_centers(self.centers),
-            np.full(k, -metric.log_det),
-            np.full(k, delta),
-            *self.weights,
-            self.scaled,
-        )
+        offset, delta = np.full(k, -metric.log_det), np.full(k, metric.delta(Z) if self.scaled else 2.0)
+        self.costs = Costs(Z, centers, offset, delta, *self.weights, self.scaled)
 
     def assign(self, order: IndexArray, again: bool) -> bool:
         """Do the E-step; rows with constraints choose in the given order. Return whether any row moved.
 
         With `again`, components are also placed anew, those first whose best cluster leads by most.
         """
-        before = self.labels.copy()
-        J = assign(self.costs, self.links, order, self.labels, self.near)
+        costs, links, labels, near = self.costs, self.links, self.labels, self.near
+        before = labels.copy()
+        J = assign(costs, links, order, labels, near)
         if again and len(order):
-            cost, lead = component_costs(self.costs, self.links, self.linked)
+            cost, lead = component_costs(costs, links, self.linked)
             clearest = np.argsort(-lead, kind="stable")
-            J = regroup(
-                self.costs,
-                self.links,
-                self.linked[clearest],
-                cost[clearest],
-                order,
-                self.labels,
-                self.near,
-                J,
-            )
+            J = regroup(costs, links, self.linked[clearest], cost[clearest], order, labels, near, J)
         self.path.append(J)
-        return not np.array_equal(before, self.labels)
+        return not np.array_equal(before, labels)
 
     def update(self, learn: bool) -> None:
         """Do the M-step: means, and the metric if it is to be learnt."""
@@ -131,13 +105,13 @@ class Descent:
         """Move clusters that stay empty to the rows that fit worst; return whether one of them may still fill."""
         may_fill = False
         for h in np.flatnonzero(self.counts == 0).tolist():
-            if 0 < self.waited[h] <= N_MOVES:
+            if 0 < self.n_empty[h] <= N_MOVES:
                 free = np.delete(np.arange(len(self.X)), self.links.rows)
                 rows = free if len(free) else self.links.rows
                 worst = rows[np.argmax(self.near[rows])]
                 self.centers[h], self.near[worst] = self.X[worst], 0
-            may_fill |= bool(self.waited[h] <= N_MOVES)
-            self.waited[h] += 1
+            may_fill |= bool(self.n_empty[h] <= N_MOVES)
+            self.n_empty[h] += 1
         return may_fill
 
 

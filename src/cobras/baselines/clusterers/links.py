@@ -29,16 +29,13 @@ class Links(NamedTuple):
     from it ``apart[first_apart[c]:first_apart[c + 1]]``, both ascending.
     """
 
-    # The rows that a constraint touches.
-    rows: IndexArray
-    # The component of every row, 0, 1, ... in the order of their first rows.
-    component: IndexArray
+    rows: IndexArray  # those that a constraint touches
+    component: IndexArray  # of every row, 0, 1, ... in the order of their first rows
     members: IndexArray
     first: IndexArray
     apart: IndexArray
     first_apart: IndexArray
-    # The cannot-links as they were given, each once, (m, 2).
-    cannot_link: IndexArray
+    cannot_link: IndexArray  # as they were given, each once, (m, 2)
 
     @property
     def n_components(self) -> int:

@@ -8,7 +8,7 @@ Departures from the paper, where its description or its code (WekaUT) leaves a c
 - missing centers are cannot-linked rows, then k-means++ draws; ``init="perturb"`` perturbs the mean, as the code;
 - λ, the weight of log det A, is 1: it only rescales the objective;
 - the E-step also places whole components anew and keeps what makes the objective lower (`regroup`);
-- an empty cluster waits for one iteration and then moves to the row that fits worst.
+- a cluster that stays empty for one iteration is moved to the row that fits worst.
 """
 
 from __future__ import annotations
@@ -112,15 +112,10 @@ class PCKMeans(WarmClusterer):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         rows, centers = self._metric.transform_rows(X), self._metric.transform_centers(self.cluster_centers_)
-        D = np.concatenate(
-            [
-                cdist(rows[h % len(rows)], center[np.newaxis], "sqeuclidean")
-                - self._metric.log_det[h % len(rows)]
-                for h, center in enumerate(centers)
-            ],
-            axis=1,
-        )
-        labels: LabelArray = D.argmin(axis=1).astype(np.int32)
+        # One metric for all clusters, or that of cluster h.
+        g = np.arange(len(centers)) % len(rows)
+        D = [cdist(rows[g[h]], centers[[h]], "sqeuclidean")[:, 0] for h in range(len(centers))]
+        labels: LabelArray = (np.array(D).T - self._metric.log_det[g]).argmin(axis=1).astype(np.int32)
         return labels
 
 

@@ -48,8 +48,7 @@ class Cut(NamedTuple):
     side: BoolArray
     value: float
     n_violations: int
-    # 1 / vol(C) + 1 / vol(rest).
-    balance: float
+    balance: float  # 1 / vol(C) + 1 / vol(rest)
 
     @property
     def vector(self) -> FloatArray:
@@ -76,13 +75,10 @@ class CutProblem(NamedTuple):
     head: IndexArray
     weight: FloatArray
     volume: FloatArray
-    # The ends of the cannot-links.
-    left: IndexArray
-    right: IndexArray
-    # Where the edges of each vertex begin.
-    start: IndexArray
-    # The degree of every vertex; vertices without an edge weigh as much as the mean one.
-    mass: FloatArray
+    left: IndexArray  # one end of each cannot-link
+    right: IndexArray  # and the other
+    start: IndexArray  # where the edges of each vertex begin
+    mass: FloatArray  # the degree of every vertex; vertices without an edge weigh as much as the mean one
 
     @classmethod
     def of(cls, W: Any, volume: FloatArray, apart: IndexArray | None = None) -> CutProblem:

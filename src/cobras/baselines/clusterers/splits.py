@@ -50,10 +50,8 @@ def best_cut(
     if best.n_violations == 0:
         return best
     repaired = repair(problem, best)
-    vectors = [
-        repaired.vector,
-        harmonic_vector(W, repaired.side, np.union1d(problem.left, problem.right)),
-    ]
+    linked = np.union1d(problem.left, problem.right)
+    vectors = [repaired.vector, harmonic_vector(W, repaired.side, linked)]
     if warm is not None and warm.min() < warm.max():
         vectors.append(repair(problem, one_against_rest(problem, warm)).vector)
     if not effort.jump:
@@ -160,34 +158,33 @@ class Split:
     n_wanted: int
 
 
+@dataclass(frozen=True, slots=True)
 class Splits:
-    """One recursion: split the whole in two, then the part whose best split is best, until there are k parts."""
+    """Repeated splits in two: of the whole, then of the part whose best split is best, until there are k parts."""
 
-    def __init__(
-        self,
-        W: Any,
-        volume: FloatArray,
-        apart: IndexArray,
-        k: int,
-        effort: Effort,
-        rng: np.random.Generator,
-        warm: IndexArray | None,
-    ) -> None:
-        self.W, self.volume, self.apart, self.k = sp.csr_array(W), volume, apart, k
-        self.effort, self.rng, self.warm = effort, rng, warm
-        self.degree = W.sum(axis=0)
-        self.labels = np.zeros(len(volume), dtype=np.int64)
+    W: Any
+    volume: FloatArray
+    apart: IndexArray
+    k: int
+    effort: Effort
+    rng: np.random.Generator
+    warm: IndexArray | None
+
+    def labels(self) -> IndexArray:
+        """The parts after one recursion; another one draws other random starts."""
+        labels: IndexArray = np.zeros(len(self.volume), dtype=np.int64)
+        # The best split of every part that is not split yet.
         known: dict[int, Split] = {}
         n_met = 0
-        for n_parts in range(2, k + 1):
+        for n_parts in range(2, self.k + 1):
             for part in range(n_parts - 1):
-                members = np.flatnonzero(self.labels == part)
+                members = np.flatnonzero(labels == part)
                 if part not in known and len(members) > 1:
                     known[part] = self.best_split(members)
-            part = self.choose(known, n_parts, n_met)
-            split = known.pop(part)
-            self.labels[split.leaving] = n_parts - 1
+            split = known.pop(self.choose(known, n_parts, n_met))
+            labels[split.leaving] = n_parts - 1
             n_met += split.n_met
+        return labels
 
     def choose(self, known: dict[int, Split], n_parts: int, n_met: int) -> int:
         """The part to split: enough cannot-links met, then the smallest growth; at last the most cannot-links."""
@@ -202,12 +199,12 @@ class Splits:
 
     def best_split(self, members: IndexArray) -> Split:
         """The split of a part that makes the multi-way cut grow least, among those with few enough violations."""
-        n, m = len(self.labels), len(members)
+        n, m = len(self.volume), len(members)
         inside, problem = subproblem(self.W, self.volume, self.apart, members)
         k, n_apart = self.k if m == n else max(2, self.k * m // n), len(problem.left)
         tolerated = (k - 2) * n_apart // k
         # Edges to other parts.
-        rest = self.degree[members] - inside.sum(axis=0)
+        rest = self.W.sum(axis=0)[members] - inside.sum(axis=0)
         whole = rest.sum() / problem.volume.sum()
 
         def growth(cut: Cut) -> float:
