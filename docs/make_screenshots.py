@@ -176,9 +176,8 @@ def suggestions(browser: Browser, folder: Path) -> None:
         open_page(browser, address, **DESK) as page,
     ):
         answer_questions(page, topics, 6)
-        while (
-            len({topics[row] for row in shown_pair(page)}) > 1
-        ):  # until two have the same topic, so that words are marked
+        # Until two have the same topic, so that words are marked.
+        while len({topics[row] for row in shown_pair(page)}) > 1:
             answer_questions(page, topics, 1)
         save_screenshot(page, "texts-light")
 

@@ -89,8 +89,7 @@ def run_experiment(
             collect(out)
             about["runs"][-1]["seconds"] = round(time.monotonic() - begun)
             write_about(out, about)
-    n_made: int = about["runs"][-1]["n_runs"]
-    return n_made
+    return int(about["runs"][-1]["n_runs"])
 
 
 def trials(

@@ -27,27 +27,16 @@ USER_KEYS = {"path", "label", "name"}
 class Task:
     """Instances to cluster, and their classes, which answer the questions.
 
-    Attributes
-    ----------
-    name : str
-        What the task is called in results and figures.
-    X : array of shape (n, d)
-        The instances, prepared.
-    y : array of shape (n,)
-        The class of each instance: 0, 1, ...
-    classes : tuple of str
-        The names of the classes.
-
     Examples
     --------
     >>> load_task("generated-grid")
     Task('generated-grid', 400 x 2, 4 classes)
     """
 
-    name: str
-    X: FloatArray
-    y: npt.NDArray[np.intp]
-    classes: tuple[str, ...]
+    name: str  # in results and figures
+    X: FloatArray  # the instances, prepared; shape (n, d)
+    y: npt.NDArray[np.intp]  # the class of each instance: 0, 1, ...
+    classes: tuple[str, ...]  # the names of the classes
 
     @property
     def n_classes(self) -> int:

@@ -132,5 +132,4 @@ def _load_kernels(trial: Trial) -> None:
 
 
 def _repeat_last(values: FloatArray, queries: int) -> list[float]:
-    curve: list[float] = np.pad(values, (0, queries + 1 - len(values)), mode="edge").tolist()
-    return curve
+    return list(np.pad(values, (0, queries + 1 - len(values)), mode="edge").tolist())
