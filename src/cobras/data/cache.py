@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS seen (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, dig
 
 
 def cache_folder() -> Path:
-    """Where cobras keeps what can be made again: cobras in the user's cache, `XDG_CACHE_HOME` or ~/.cache."""
+    """Return the folder for what can be made again: cobras in the user's cache, `XDG_CACHE_HOME` or ~/.cache."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")  # noqa: PTH118
     return Path(os.path.expanduser(home)) / "cobras"  # noqa: PTH111 (Path's own raises where there is no home)
 
@@ -55,11 +55,11 @@ class Cache:
                 database.close()
 
     def get(self, key: str) -> bytes | None:
-        """What was kept under a key."""
+        """Return the bytes under a key, or None."""
         return self._one("SELECT value FROM content WHERE key = ?", key)
 
     def put(self, values: dict[str, bytes]) -> None:
-        """Keep values; a failure to do so is none."""
+        """Store values; where that fails, they are computed again next time."""
         self._write("INSERT OR REPLACE INTO content VALUES (?, ?)", list(values.items()))
 
     def digest(self, path: Path) -> str:

@@ -121,11 +121,11 @@ class Dataset:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the features lie on other machines."""
+        """Whether the features are on other machines."""
         return self.fetch is not None
 
     def features(self, rows: IndexArray | None) -> FloatArray:
-        """The features of some rows, or of all, here."""
+        """Return the features of some rows, or of all, as an array in memory."""
         if self.fetch is not None:
             return self.fetch(np.arange(len(self)) if rows is None else rows)
         return self.X if rows is None else self.X[rows]
@@ -144,7 +144,7 @@ class Dataset:
         return {name: value for name, value in self.large.row(i).items() if name not in hidden}
 
     def show(self, i: int) -> Card:
-        """What a person sees of row `i`; never its label."""
+        """Return the card of row `i`; it never shows the label."""
         if not 0 <= i < len(self):
             raise InvalidDataError(f"Row {i} does not exist; the rows are 0 to {len(self) - 1}.")
         return self.card(int(i))
@@ -177,7 +177,7 @@ def load_demo() -> Dataset:
 
 
 def _digits() -> tuple[FloatArray, IndexArray]:
-    """What `sklearn.datasets.load_digits` gives."""
+    """Return what `sklearn.datasets.load_digits` returns."""
     # By hand, since `cobras demo` should start at once: 0.03 s of processor time, not 2.2 s for the import.
     import polars as pl
 

@@ -234,7 +234,7 @@ def file_name(folder: Path, path: Path) -> str:
 
 
 def file_table(folder: Path, files: list[Path]) -> pl.DataFrame:
-    """What is exported of a folder: the name of each file, and the folder in it, if there are several."""
+    """Return the table of a folder: the name of each file, and its own folder where there are several."""
     names = [file_name(folder, path) for path in files]
     columns = {FILE: names}
     folders = [name.rpartition("/")[0] for name in names]
@@ -244,7 +244,7 @@ def file_table(folder: Path, files: list[Path]) -> pl.DataFrame:
 
 
 def file_ids(frame: pl.DataFrame, label: str | None) -> tuple[npt.NDArray[np.object_], list[str]]:
-    """What the files are called on cards and in exports, and the columns that say so.
+    """Return the names of the files on cards and in exports, and the columns that hold them.
 
     Where folders are the classes to be found, a name must not tell: it is the file's own, or a number.
     """

@@ -97,7 +97,7 @@ def principal_components(X: FloatArray, n_components: int) -> Coordinates:
 
 
 def unit_square(coordinates: FloatArray) -> Coordinates:
-    """Moved and scaled into the unit square, equally in both directions.
+    """Return points moved and scaled into the unit square, equally in both directions.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def main(rows: str, folder: str) -> None:
 
 
 def _lower_priority() -> None:
-    """Let this process wait for the person's answers and browser, which come first."""
+    """Lower the priority of this process: answers and the browser come first."""
     if not hasattr(os, "nice"):
         return
     os.nice(10)

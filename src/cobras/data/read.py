@@ -124,7 +124,7 @@ def read_dataset(
 
 
 def recipe_choices(recipe: Recipe) -> Choices:
-    """What a user said about the data that a recipe came from."""
+    """Return what a user said about the data when it was read first."""
     return Choices(**{f.name: getattr(recipe, f.name) for f in fields(Choices)})
 
 
@@ -206,7 +206,7 @@ class _Items:
     files: tuple[str, ...] | None = None
 
     def values_without(self, *others: str | None) -> Callable[[int], dict[str, Any]]:
-        """What gives the values of a row that its card shows, but for columns that stand elsewhere on it."""
+        """Return a function that gives the values on the card of a row, without some columns."""
         gone = {*self.hidden, *others}
         shown = pl.DataFrame([column for column in self.frame if column.name not in gone])
         return lambda i: shown.row(i, named=True) if shown.width else {}

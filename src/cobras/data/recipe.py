@@ -62,7 +62,7 @@ class ColumnRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All that, together with the file, gives the features of a data set again.
+    """What, together with the file, gives the features of a data set again.
 
     Attributes
     ----------

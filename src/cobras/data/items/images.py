@@ -79,7 +79,7 @@ class Photo:
         return max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale))
 
     def thumbnail(self, size: int = 512) -> tuple[bytes, str]:
-        """A small upright copy as a file, and its media type; made once. A grey one if the file has gone."""
+        """Return a small upright copy as a file, and its media type; made once. A grey one if the file is gone."""
         key = f"thumbnail {size} {self.digest}"
         kept = shared_cache().get(key) if self.digest else None
         if kept is None:
@@ -111,7 +111,7 @@ class Photo:
 
 
 def open_image(path: Path, size: int | None = None) -> Image:
-    """An upright image, RGBA where it has transparent parts, else RGB; `size` lets its decoder be quick about it.
+    """An upright image, RGBA where it has transparent parts, else RGB; with `size`, its decoder may skip detail.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def upright_size(path: Path) -> tuple[int, int]:
 
 @contextlib.contextmanager
 def _refuse_broken() -> Iterator[None]:
-    """Decoders of foreign files raise anything and warn of odd metadata; what counts is whether pixels come out."""
+    """Raise BrokenImageError for any error of a decoder, and ignore its warnings of odd metadata."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -173,7 +173,7 @@ def _to_colour(image: Image) -> Image:
 
 
 def on_white(image: Image) -> Image:
-    """Without transparency, as on paper."""
+    """Return the image on a white background."""
     if image.mode != "RGBA":
         return image.convert("RGB")
     import PIL.Image
@@ -200,7 +200,7 @@ class Images:
 def read_images(
     source: str, files: Sequence[Path], features: str | None, notes: list[str], progress: Progress | None
 ) -> Images:
-    """Look at every file once; those that are broken are listed in the notes."""
+    """Read every file once; those that are broken are listed in the notes."""
     chosen = features or ("efficientnet" if has_network() else "pixels")
     describe: Callable[[Image], bytes] = _Network() if chosen == "efficientnet" else _pixels
     places, photos, rows, broken = [], [], [], {}
@@ -239,7 +239,7 @@ def read_images(
 def _size_and_features(
     path: Path, key: str, describe: Callable[[Image], bytes]
 ) -> tuple[tuple[int, int], bytes]:
-    """The size of an image and what is compared of it."""
+    """Return the size of an image and its features."""
     kept = shared_cache().get(key)
     if kept is None:
         width, height = upright_size(path)

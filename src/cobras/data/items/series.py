@@ -108,7 +108,7 @@ def read_series(
 
 
 def _series_column(frame: pl.DataFrame, columns: Sequence[str], time: str) -> str | None:
-    """The one column of words that come back, but never twice at the same time."""
+    """Return the only column of words that occur again, but never twice at the same time."""
     found = []
     for name in columns:
         column = frame[name].alias("series")
@@ -220,7 +220,7 @@ def _is_constant(column: npt.NDArray[Any], starts: IndexArray) -> bool:
 
 
 def read_series_dataset(path: Path, choices: Choices) -> Dataset:
-    """The series of a file; `X` holds each channel brought to one length, to mean 0 and variance 1."""
+    """Read the series of a file; `X` holds each channel with one length, mean 0 and variance 1."""
     named = guess_layout(path) is None
     names: Any = {"id": choices.id, "label": choices.label, "drop": choices.drop} if named else {}
     data = read_series(path, **names)

@@ -34,7 +34,7 @@ AT_ONCE = 1_024  # texts that are embedded together
 
 
 class Texts:
-    """Texts that can be gone through several times, and read one by one; they are not all in memory."""
+    """Texts that can be read in order, several times, or one by one; they are never all in memory."""
 
     def __init__(self, n: int, read: Callable[[int], str]) -> None:
         self._n, self._read = n, read
@@ -55,7 +55,7 @@ def texts_of_column(column: pl.Series) -> Texts:
 
 
 def texts_of_files(files: Sequence[Path]) -> Texts:
-    """The texts of some files, read anew each time; one that has gone is empty."""
+    """Return the texts of some files, which are read each time they are needed; that of a deleted file is empty."""
 
     def read(i: int) -> str:
         try:
@@ -148,7 +148,7 @@ def _leading_directions(texts: Iterable[str], **options: Any) -> FloatArray:
 
 
 def sentence_embeddings(texts: Texts) -> FloatArray:
-    """What a model of the package sentence-transformers makes of each text; each depends on its text alone."""
+    """Return the vectors of a model of the package sentence-transformers; each depends on its text alone."""
     model, parts = _sentence_model(), []
     read = (text[:LONGEST_COMPARED] for text in texts)
     import torch
@@ -164,7 +164,7 @@ def sentence_embeddings(texts: Texts) -> FloatArray:
 
 
 def _sentence_model() -> Any:
-    """The model, from the package that carries it or from the user's cache: nothing is downloaded."""
+    """Return the model from an installed package or from the user's cache: nothing is downloaded."""
     carrier = find_spec(CARRIER)
     place = SENTENCES if carrier is None or not carrier.origin else str(Path(carrier.origin).parent / "model")
     try:

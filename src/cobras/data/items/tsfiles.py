@@ -102,7 +102,7 @@ def _length(one: FloatArray) -> int:
 
 
 def guess_layout(path: Path) -> Literal["ts", "ucr"] | None:
-    """By suffix, or by the first lines: numbers alone, the first of each a whole one that others share."""
+    """Guess by the suffix, or by the first lines: only numbers, the first of each whole and not unique."""
     if path.suffix.lower() == ".ts":
         return "ts"
     if path.suffix.lower() not in ("", ".tsv", ".txt", ".csv", ".data") or not path.is_file():
@@ -124,7 +124,7 @@ def guess_layout(path: Path) -> Literal["ts", "ucr"] | None:
 
 
 def read_ts(path: Path) -> SeriesData:
-    """The format of aeon and sktime: channels between colons, the class last."""
+    """Read the format of aeon and sktime: channels between colons, the class last."""
     text, has_label, in_data = _text(path), False, False
     series, labels = [], []
     for number, line in enumerate(text.splitlines(), 1):
@@ -156,7 +156,7 @@ def read_ts(path: Path) -> SeriesData:
 
 
 def read_ucr(path: Path) -> SeriesData:
-    """A class and then the values on each line, between commas, tabs or blanks."""
+    """Read a class and then the values on each line, between commas, tabs or blanks."""
     rows = [_row(path, number, cells) for number, cells in _cells(_text(path).splitlines())]
     if not rows or min(map(len, rows)) < 2:
         raise InvalidDataError(f"{path.name} must hold a class and at least one value on each line.")

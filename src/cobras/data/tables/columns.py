@@ -93,7 +93,7 @@ def _is_name(name: str, column: pl.Series) -> bool:
 
 
 def _is_count(column: pl.Series) -> bool:
-    """Whether an integer column counts on from 0 or 1; among less than five rows that proves nothing."""
+    """Whether an integer column counts on from 0 or 1; of less than five rows that proves nothing."""
     if not column.dtype.is_integer() or len(column) < 5 or column.null_count() or column[0] not in (0, 1):
         return False
     return bool((column.cast(pl.Float64) - column[0] == pl.Series(np.arange(len(column)))).all())
@@ -125,7 +125,7 @@ def fit_columns(
 
 
 def no_numbers(source: str, columns: Sequence[str]) -> InvalidDataError:
-    """The error that no column can be used."""
+    """Return the error for a table without a column that can be used."""
     return InvalidDataError(
         f"{source} has no column of numbers to cluster by; its columns are {name_list(columns, 20)}."
     )
@@ -174,7 +174,7 @@ def describe_columns(
     notes: list[str],
     n_gaps: Mapping[str, int] | None = None,
 ) -> None:
-    """What became of the columns that are used; `n_gaps` where the frame is a sample."""
+    """Add notes on the columns that are used; `n_gaps` where the frame is a sample."""
     numbers = [recipe.name for recipe in recipes if recipe.kind != "category"]
     dates = [recipe.name for recipe in recipes if recipe.kind == "date"]
     words = [recipe.name for recipe in recipes if recipe.kind == "category"]
@@ -193,12 +193,12 @@ def describe_columns(
 
 
 def n_missing(column: pl.Series) -> int:
-    """Null and NaN cells."""
+    """Return the number of null and NaN cells."""
     return column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
 
 
 def check_names(source: str, names: Iterable[str | None], columns: Sequence[str]) -> None:
-    """Refuse names, other than None, that are not those of columns."""
+    """Refuse names that no column has; None is allowed."""
     known = {None, *columns}
     for name in names:
         if name not in known:
@@ -327,7 +327,7 @@ def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) 
 
 
 def _range(recipe: ColumnRecipe) -> tuple[float, float, float]:
-    """Where 0 is and how far away 1, and by what to multiply before, where the range itself would overflow."""
+    """Return what becomes 0, the range, and a factor for both, below 1 where the range itself would overflow."""
     low, high = recipe.low, recipe.high
     half = 1.0 if np.isfinite(high - low) else 0.5
     return low * half, (high * half - low * half) or 1.0, half

@@ -1,4 +1,4 @@
-"""CSV and its relatives: the delimiter, the encoding, the header and the type of each column are found out.
+"""CSV and similar files: the delimiter, the encoding, the header and the type of each column are found out.
 
 Polars reads the cells as text, which is fast. Where its result may hide a row of another width (the last column has
 empty cells) or it gives up on stray quotes, Python's own `csv` reads the file again and decides. Only then
@@ -38,7 +38,7 @@ _CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
 
 
 class NotTextError(ValueError):
-    """The bytes are no text in any encoding that is known here."""
+    """The bytes are not text in UTF-8, UTF-16 or Latin-1."""
 
 
 def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -71,7 +71,7 @@ class Layout:
 
 
 def parse_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
-    """A column of text as what it holds, and whether its numbers have decimal commas."""
+    """Return a column of text with the type of its values, and whether its numbers have decimal commas."""
     name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
     found = _parse(series) if series.dtype == pl.String else series
     may_have_commas = found.dtype == pl.String and delimiter != ","
@@ -103,7 +103,7 @@ def _read_exactly(path: Path) -> tuple[Layout, list[pl.Series]]:
 
 
 def plain_layout(path: Path) -> tuple[Layout, str] | None:
-    """The layout of a large file, from its first lines, and these; None where they are not plain UTF-8."""
+    """Return the layout of a large file and its first lines; None where these are not plain UTF-8."""
     with path.open("rb") as file:
         head = file.read(SAMPLE)
     lines, newline, _ = head.rpartition(b"\n")
@@ -117,7 +117,7 @@ def plain_layout(path: Path) -> tuple[Layout, str] | None:
 
 
 def _read_large(path: Path) -> tuple[Layout, list[pl.Series]] | None:
-    """A large file without a copy of its text: columns that begin as fractions are read as such at once.
+    """Read a large file without a copy of its text: columns that begin as fractions are read as such at once.
 
     None where the file is not plain UTF-8 or polars does not follow its rows; then it is read exactly.
     """
@@ -211,7 +211,7 @@ def _read_cells(layout: Layout, text: str) -> list[pl.Series]:
 
 
 def empty_as_null(cells: pl.Series, name: str) -> pl.Series:
-    """Text under a name, with null in place of the empty word."""
+    """Return a column of text under a name, with null in place of empty cells."""
     cells = cells.alias("cells")  # polars takes names such as ^a$ for patterns
     empty = cells == ""
     return (cells.set(empty, None) if empty.any() else cells).alias(name)
@@ -245,14 +245,14 @@ def _parse(series: pl.Series) -> pl.Series:
 
 
 def _has_codes(digits: pl.Series) -> bool:
-    """Whether any of a column's whole numbers begins with a needless 0."""
+    """Whether any of a column's whole numbers begins with a 0 that is not needed."""
     if (digits < "0").any():  # has a sign
         return bool(digits.str.contains(_CODE).any())
     return bool((digits.str.starts_with("0") & (digits.str.len_bytes() > 1)).any())
 
 
 def _whole_or_not(values: pl.Series, numbers: pl.Series, series: pl.Series | None = None) -> pl.Series:
-    """Whole numbers as such; codes such as 007, and what no integer holds, as they are."""
+    """Return whole numbers as integers; codes such as 007, and numbers beyond 64 bits, stay text."""
     as_it_is = values if series is None else series
     if numbers.null_count() == len(numbers) or values.str.contains(_CODE).any():
         return as_it_is
@@ -271,7 +271,7 @@ def _decimal_comma(series: pl.Series) -> pl.Series | None:
 
 
 def missing_as_null(series: pl.Series) -> pl.Series:
-    """Words, with null in place of those that say that something is missing."""
+    """Return the words with null in place of NA and other words for a missing value."""
     values = series.str.strip_chars()
     return values.set(values.str.to_lowercase().is_in(MISSING).fill_null(True), None)
 

@@ -131,7 +131,7 @@ def _read_arrays(path: Path) -> pl.DataFrame:
 
 
 def _columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The columns of a matrix, each in one piece; its rows, which may lie on a disk, are read once."""
+    """The columns of a matrix, each in one piece; its rows, which may be on a disk, are read once."""
     columns = np.empty(table.shape[::-1], polars_dtype(table))
 
     def copy(start: int) -> None:
@@ -142,7 +142,7 @@ def _columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def polars_dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
-    """The type of polars that holds what an array does."""
+    """Return the type with which polars can hold the numbers of an array."""
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         return np.dtype(np.float32 if array.dtype.itemsize < 4 else np.float64)
     return array.dtype.newbyteorder("=")
@@ -157,7 +157,7 @@ def total_memory() -> int:
 
 
 def check_size(name: str, n_bytes: int) -> None:
-    """Refuse what cannot fit, before it is unpacked."""
+    """Refuse a file that would not fit into memory, before it is unpacked."""
     if n_bytes > total_memory() // 2:
         raise InvalidDataError(
             f"{name} unpacks to {n_bytes / 2**30:,.0f} GiB or more, beyond half of this machine's memory; "
@@ -239,7 +239,7 @@ def _unpacked_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int
 
 
 def read_npy(path: Path) -> npt.NDArray[Any]:
-    """An array, mapped from the file: a header that promises more than the file holds is refused."""
+    """An array, mapped from the file: a header that claims more than the file holds is refused."""
     array: npt.NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     return array
 

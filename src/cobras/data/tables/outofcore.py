@@ -1,7 +1,7 @@
 """Tables larger than memory: NumPy arrays, Parquet and delimited text, read batch by batch.
 
-The features are written into a mapped file that vanishes with the program; a card reads its own row. What kind of
-column each one is, its words and its median come from a sample of rows. The ranges, and whether there are gaps,
+The features are written into a mapped file that is deleted when the program ends; a card reads its own row. The
+kind of each column, its words and its median come from a sample of rows. The ranges, and whether there are gaps,
 come from all rows: the extremes, and a gap where there is one, are added to the sample, and dates written as text
 are looked through once more.
 """
@@ -66,15 +66,15 @@ class LargeTable(ABC):
 
     @abstractmethod
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Some rows, read now; all columns, or those."""
+        """Read some rows; all columns, or some."""
 
     @property
     def n_bytes(self) -> int:
-        """What all rows would take in memory, about."""
+        """About how many bytes all rows would take in memory."""
         return 8 * self.height * max(1, self.head.width)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
-        """All rows, in pieces that begin at these rows."""
+        """Yield all rows in pieces, each with the number of its first row."""
         some = self.read(0, 1_000, columns)  # texts are longer than numbers
         row = max(8, 8 * some.width, int(some.estimated_size()) // max(1, some.height))
         size = max(1_024, BATCH // row)
@@ -82,11 +82,11 @@ class LargeTable(ABC):
             yield start, self.read(start, min(size, self.height - start), columns)
 
     def row(self, i: int) -> dict[str, Any]:
-        """One row, by column."""
+        """Return one row by the names of its columns."""
         return self.read(i, 1).row(0, named=True)
 
     def codes(self, column: str) -> tuple[npt.NDArray[np.int32], int]:
-        """A column of classes as numbers from 0 on, and how many cells are empty."""
+        """Return a column of classes as numbers from 0, and how many cells are empty."""
         numbers: dict[str, int] = {}
         found, n_gaps = np.empty(self.height, np.int32), 0
         dtype = self.head.schema[column]
@@ -138,7 +138,7 @@ class ParquetRows(LargeTable):
         super().__init__(path.name, head, self._starts[-1])
 
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Some rows; what lies outside their files and row groups is not touched."""
+        """Read some rows; other files and row groups are not read."""
         chosen = selectors.by_name(self.head.columns if columns is None else columns)  # pl.col knows patterns
         parts = [self.head.select(chosen)]
         for rows, (first, last) in zip(self._files, pairwise(self._starts), strict=True):
@@ -149,7 +149,7 @@ class ParquetRows(LargeTable):
 
 
 def open_large_table(path: Path) -> LargeTable | None:
-    """A table that is not to be loaded; None where the path holds no such thing, or one that fits."""
+    """Open a table that is too large to load; None where the path holds another thing, or a table that fits."""
     suffix, is_large = path.suffix.lower(), path.is_file() and path.stat().st_size > memory_limit()
     table: LargeTable | None = None
     if suffix == ".npy" and is_large:
@@ -169,7 +169,7 @@ def open_large_table(path: Path) -> LargeTable | None:
 
 
 def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Dataset:
-    """The rows of a large table, with features in a mapped file."""
+    """Read a large table, with its features in a mapped file."""
     if choices.kind not in (None, "table") or choices.text or choices.image or choices.vectors:
         raise InvalidDataError(
             f"{table.source} is larger than COBRAS_MEMORY allows ({memory_limit():,} bytes), so it can only be "
@@ -230,7 +230,7 @@ def large_dataset(
 
 
 def survey(table: LargeTable, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
-    """Evenly spaced rows; three rows made of the extremes and gaps of all rows; how many gaps each column has."""
+    """Return evenly spaced rows, three rows made of the extremes and gaps of all rows, and the gaps per column."""
     every = 1 + table.height // N_SAMPLED
     extremes: dict[str, pl.Series] = {}
     taken, gaps = [], Counter[str]()
@@ -285,7 +285,7 @@ def _widen_dates(table: LargeTable, recipes: Sequence[ColumnRecipe]) -> list[Col
 
 
 def create_mapped_matrix(shape: tuple[int, int]) -> FloatArray:
-    """An empty matrix of float32 in a file without a name, which vanishes with the program."""
+    """Create an empty matrix of float32 in a file without a name, which is deleted when the program ends."""
     folder, n_bytes = cache_folder(), 4 * shape[0] * shape[1]
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ def scan_parquet_files(path: Path, files: Sequence[Path]) -> list[pl.LazyFrame] 
 
 
 def convert_to_parquet(path: Path) -> list[Path] | None:
-    """The Parquet files with the rows of a delimited file; None where polars finds none, or not in UTF-8."""
+    """Write the rows of a delimited file as Parquet files, if needed; None where polars cannot read it."""
     found = plain_layout(path)
     if found is None:
         return None
@@ -72,7 +72,7 @@ def _folder(path: Path) -> Path:
 
 
 def _convert(layout: Layout, folder: Path) -> None:
-    """Write all rows, then give the folder its name; what an earlier state of the file became is removed."""
+    """Write all rows, then give the folder its name; the rows of an earlier state of the file are removed."""
     types, has_gaps = _types(layout)
     if has_gaps:
         check_widths(layout)

@@ -175,7 +175,7 @@ class RemoteParquet(LargeTable):
         return da.concatenate(chunks)
 
     def fetch_features(self, recipes: Sequence[ColumnRecipe], rows: IndexArray) -> FloatArray:
-        """The features of some rows, here."""
+        """Fetch the features of some rows."""
         home = np.searchsorted(self._group_starts, rows, side="right") - 1
         where = [(g, np.flatnonzero(home == g)) for g in np.unique(home).tolist()]
         tasks = [(self._groups[g], recipes, rows[at] - self._group_starts[g]) for g, at in where]
@@ -203,7 +203,7 @@ def _join_groups(groups: Sequence[tuple[Piece, int, int]]) -> tuple[list[Piece],
 
 
 def _compute_all(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Any:
-    """The results of a function, which the workers compute."""
+    """Return the results of a function for each of some arguments, computed by the workers."""
     import dask
 
     task = dask.delayed(function, pure=False)
@@ -218,7 +218,7 @@ class Piece(NamedTuple):
 
 
 class Measures(NamedTuple):
-    """What the cells of one column in one piece are like; NaN where all are empty.
+    """Statistics of the cells of one column in one piece; NaN where all are empty.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ def read_footer(file: str) -> tuple[pl.DataFrame, list[tuple[int, int]]]:
 def read_piece(
     piece: Piece, columns: Sequence[str] | None, places: IndexArray | slice | None = None
 ) -> pl.DataFrame:
-    """The rows of a piece, or some of them; all columns, or those."""
+    """Read the rows of a piece, or some of them; all columns, or some."""
     with _open_parquet(piece.file) as parquet:
         found = pl.from_arrow(parquet.read_row_groups(list(piece.groups), columns, use_threads=False))
     assert isinstance(found, pl.DataFrame)
@@ -269,7 +269,7 @@ def read_piece(
 
 
 def measure(piece: Piece, names: Sequence[str]) -> list[Measures]:
-    """What the numbers of each column are like."""
+    """Return the statistics of each column."""
     rows = read_piece(piece, names)
     return [_measures(floats(cells(rows, name)).fill_null(np.nan).to_numpy()) for name in names]
 
@@ -288,12 +288,12 @@ def piece_features(
 
 
 def is_number(dtype: pl.DataType) -> bool:
-    """Whether a column of this type is one of numbers, truth values, dates or lengths of time."""
+    """Whether a column of this type holds numbers, booleans, dates or durations."""
     return dtype.is_numeric() or dtype in (pl.Boolean, pl.Duration) or is_date(dtype)
 
 
 def is_date(dtype: pl.DataType) -> bool:
-    """Whether a column of this type is one of days or moments."""
+    """Whether a column of this type holds dates, with or without a time."""
     return dtype in (pl.Date, pl.Datetime)
 
 
@@ -319,7 +319,7 @@ def _open_parquet(file: str) -> Iterator[Any]:
 
 @contextmanager
 def _explain_errors(address: str) -> Iterator[None]:
-    """One sentence in place of whatever a file system may say; whoever reads it may lack the error's package."""
+    """Turn any error of a file system into one sentence: the client may lack the package that defines the error."""
     try:
         yield
     except InvalidDataError:
@@ -337,7 +337,7 @@ def _explain_errors(address: str) -> Iterator[None]:
 
 
 def _package_for(address: str) -> str | None:
-    """What is to be installed for a protocol, such as s3fs for s3."""
+    """Return the package to install for a protocol, such as s3fs for s3."""
     from fsspec.registry import known_implementations
 
     known = known_implementations.get(address.split(":", 1)[0], {}).get("class", "fsspec")
