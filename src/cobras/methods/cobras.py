@@ -48,6 +48,7 @@ def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: 
             if len(parts) < 2:
                 unsplittable.add(s)
                 continue
+            # Every part becomes a cluster of its own; the merge puts those together that belong together.
             old = without(clusters, s)
             new: Groups = [(part,) for part in parts]
             report = merge_report(s, complete, new, variant)
@@ -77,6 +78,7 @@ def split_level(
             break
         pairs = representative_pairs(space, *halves)
         report = search_report(space, constraints, s, level, complete, variant)
+        # A person who is unsure gives no reason to look deeper.
         if (yield from ask(constraints, pairs, report, known)) is not Answer.DIFFERENT:
             break
         level += 1

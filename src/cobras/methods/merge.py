@@ -79,6 +79,7 @@ def join(clusters: Groups, distance: FloatArray, a: int, b: int) -> None:
     """Move cluster b into cluster a; a relation that is known for one of them is known for both."""
     clusters[a] += clusters[b]
     clusters[b] = ()
+    # Infinite: known to be different, or the same cluster.
     is_known = np.isinf(distance[a]) | np.isinf(distance[b])
     row = np.where(is_known, np.inf, np.minimum(distance[a], distance[b]))
     distance[a] = distance[:, a] = row

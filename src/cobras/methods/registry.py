@@ -56,13 +56,7 @@ def find_method(method: str | Method) -> Method:
 
 
 def registration(method: str | Method) -> Registered:
-    """What a method can do; one of a user's own is trusted to work on every space and to honour marks.
-
-    Examples
-    --------
-    >>> registration("npu").needs_rows, registration("my_module:my_method").needs_rows
-    (True, False)
-    """
+    """What a method can do; one of a user's own is trusted to work on every space and to honour marks."""
     if not isinstance(method, str):
         module, name = getattr(method, "__module__", ""), getattr(method, "__qualname__", "")
         method = f"{module}:{name}"
@@ -72,13 +66,7 @@ def registration(method: str | Method) -> Registered:
 
 
 def default_method(n_rows: int | None) -> str:
-    """The method that makes the most of the answers on so many rows; None for series and for data on a cluster.
-
-    Examples
-    --------
-    >>> default_method(150), default_method(10**6), default_method(None)
-    ('adder', 'cobras', 'cobras')
-    """
+    """The method that makes the most of the answers on so many rows; None for series and for data on a cluster."""
     at_hand = (
         name for name, known in METHODS.items() if n_rows is not None and n_rows <= known.default_up_to
     )

@@ -22,12 +22,6 @@ def affinities(rows: FloatArray, n_neighbors: int) -> sparse.csr_array:
 
     The width is local: the product of the distances of both ends to their seventh neighbour (Zelnik-Manor and
     Perona, 2004).
-
-    Examples
-    --------
-    >>> S = affinities(np.array([[0.0], [1.0], [10.0], [11.0]]), 1)
-    >>> S.toarray().round(3).tolist()[0]
-    [0.0, 1.0, 0.0, 0.0]
     """
     from scipy import sparse
     from sklearn.neighbors import NearestNeighbors
@@ -50,15 +44,7 @@ def affinities(rows: FloatArray, n_neighbors: int) -> sparse.csr_array:
 
 
 class Diffusion:
-    """What spreads over a graph when a share `a` goes on at every step.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> pair = Diffusion(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]), a=0.5)
-    >>> pair.spread(np.array([1.0, 0.0])).round(3).tolist()
-    [0.667, 0.333]
-    """
+    """What spreads over a graph when a share `a` goes on at every step."""
 
     def __init__(self, S: sparse.csr_array, a: float) -> None:
         from scipy import sparse
@@ -70,6 +56,7 @@ class Diffusion:
         """How much arrives at every point if `source` enters."""
         from scipy.sparse.linalg import cg
 
+        # Six digits are enough for probabilities, and cost a few dozen sparse products.
         found, _ = cg(self._system, (1 - self._a) * source, rtol=1e-6, atol=0.0)
         spread: FloatArray = np.maximum(found, 0)
         return spread

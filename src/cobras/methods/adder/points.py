@@ -30,21 +30,6 @@ class Points:
 
     The first two are diffusions, "distance" is the squared Euclidean distance and "linear" the scalar product.
     Several threads may use one object.
-
-    Attributes
-    ----------
-    n : int
-        The number of points.
-    weight : array of shape (n,)
-        How many instances each point holds.
-    instance : array of shape (n,)
-        The instance that is shown for each point.
-    may_show : array of shape (n,)
-        Which points may be shown.
-    first_parts : list of SuperInstance
-        The parts of the first split, largest first.
-    median : float
-        The median of the squared distances.
     """
 
     def __init__(self, space: VectorSpace, seed: int, n_parts: int) -> None:
@@ -81,6 +66,7 @@ class Points:
         return sorted(self._space.split(self._space.root(self._seed), n_parts), key=lambda part: -len(part))
 
     def _set_points(self) -> None:
+        # For each point: how many instances it holds, the one that is shown for it, and whether that is allowed.
         space = self._space
         if self._micro:
             self._rows = np.array([s.centroid for s in self._micro], dtype=np.float64)
@@ -97,6 +83,7 @@ class Points:
             self.may_show = np.ones(space.n, dtype=bool) if space.train is None else space.train
 
     def _set_scales(self) -> None:
+        # Centred rows, so that sums of squares lose no digits to a common offset.
         self._rows -= self._rows.mean(axis=0)
         self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
         self._variance = float(self._squares.mean()) or 1.0
@@ -105,6 +92,7 @@ class Points:
         squared = np.maximum(squares[:, None] + squares - 2 * sample @ sample.T, 0)
         apart = squared[np.triu_indices(len(sample), 1)]
         self._distance_quantiles: FloatArray = np.quantile(apart, QUANTILES) if len(apart) else np.ones(1)
+        # The median of the squared distances is the unit of Gaussian kernels.
         self.median = float(np.median(apart)) if len(apart) and np.median(apart) > 0 else self._variance
 
     def _squared_distances(self, point: int) -> FloatArray:
@@ -136,6 +124,7 @@ class Points:
             new = np.unique(points[place[points] < 0])
             n_kept = int(place.max()) + 1
             if n_kept + len(new) > len(kept):
+                # Room for twice as many: every column is copied O(1) times on average.
                 larger = np.empty((2 * n_kept + len(new) + 16, self.n), dtype=np.float32)
                 larger[:n_kept] = kept[:n_kept]
                 kept = larger
@@ -171,6 +160,7 @@ class Points:
         """The clustering in which every point is in its cluster; `parts` become super-instances of their own."""
         super_instances: Sequence[SuperInstance] = self._micro
         if not self._micro:
+            # A super-instance is what lies in one cluster and in one first part: its representative is near.
             part = np.empty(self.n, dtype=np.int64)
             for number, points in enumerate([*(s.members for s in self.first_parts), *parts]):
                 part[points] = number
@@ -184,6 +174,7 @@ class Points:
 
 def micro_clusters(space: VectorSpace, seed: int) -> tuple[SuperInstance, ...]:
     """Small super-instances, in two steps: parts, then parts of parts in proportion to their size."""
+    # One k-means into thousands of parts is O(n k); two steps of about sqrt(k) parts are O(n sqrt(k)).
     coarse = int(np.sqrt(MOST_POINTS / 2))
     found: list[SuperInstance] = []
     for part in space.split(space.root(seed), coarse):

@@ -94,6 +94,7 @@ class RidgePredictor:
 
     def influence(self, points: Points, at: IndexArray) -> FloatArray:
         """The leave-one-out prediction of regression follows from the inverse alone."""
+        # With P the inverse of the penalised kernel, the error at i of a fit to the others is (P y)_i / P_ii.
         inverse = self._inverse(points, at)
         influence: FloatArray = -inverse / np.diag(inverse)[:, None]
         np.fill_diagonal(influence, 0)
@@ -133,13 +134,7 @@ PREDICTORS: dict[str, Predictor] = {
 
 
 def predictor_names(text: str) -> tuple[str, ...]:
-    """The names of predictors in a text.
-
-    Examples
-    --------
-    >>> predictor_names("near linear")
-    ('near', 'linear')
-    """
+    """The names of predictors in a text, where they are separated by spaces; all of them for "all"."""
     names = tuple(PREDICTORS if text == "all" else text.split())
     if not names or not set(names) <= PREDICTORS.keys():
         raise InvalidDataError(
@@ -176,6 +171,7 @@ def predictor_trust(
     # A point that is alone in its cluster cannot be predicted from the others.
     judges = known.is_answered & (M[known.is_answered].sum(axis=0)[known.clusters] > 1)
     influences = [PREDICTORS[name].influence(points, known.points) for name in predictors]
+    # Evidence is the logarithm of the likelihood of the known clusters, each predicted from the others.
     evidence = np.zeros(len(predictors))
     evidence[0] = HEADSTART
     for x, name in enumerate(predictors):

@@ -39,12 +39,7 @@ def answers_to_recheck(
 ) -> list[Recheck]:
     """The answers to questions that no other answer confirms, most doubtful first.
 
-    Parameters
-    ----------
-    seeds, known
-        The instances with known clusters, and these clusters.
-    similarity : array of shape (len(seeds), len(seeds))
-        How likely each two seeds are in the same cluster, by their similarity alone.
+    `known` are the seeds with their clusters, and `similarity` says how likely each two seeds are in the same one.
     """
     cases = sorted(case for case in constraints.decisive_answers() if case[0] not in constraints.volunteered)
     if not cases:

@@ -80,6 +80,7 @@ class State:
         for points in self._marks.clusters(complete=False):
             inside = points[np.isin(points, known.points)]
             clusters[points] = clusters[(inside if len(inside) else points)[0]]
+        # Complete clusters get numbers of their own: nothing else can be in them.
         for new, points in enumerate(self._marks.clusters(complete=True), start=p.shape[1]):
             clusters[points] = new
         return self.points.partition(clusters, self._marks.parts())
@@ -91,6 +92,7 @@ class State:
         def make() -> int | None:
             known, p = self._prediction()
             marked = self._marks.inside()
+            # Divided by the cover, so that questions do not return to where answers are near.
             uncertain = np.where(marked, 0, entropy(p) + self._options.calm)
             score = self.points.amount_around(uncertain) / (1 + self.points.cover(known.points))
             score[~self.points.may_show | marked] = -1
@@ -133,6 +135,7 @@ class State:
         for x, y in combinations([x for x, root in enumerate(roots) if root in mass], 2):
             two = roots[x], roots[y]
             uncertainty = min(p[x, y], 1 - p[x, y])
+            # The number of pairs of instances that the answer is expected to put right.
             gain = mass[roots[x]] * mass[roots[y]] * uncertainty
             if gain > most and uncertainty > OPEN and two not in unsure and links.relation(*two) is None:
                 best, most = two, gain
@@ -302,6 +305,7 @@ def join_likely(p: FloatArray, apart: BoolArray, size: FloatArray, least: float)
         if p[a, b] < least:
             numbers: IndexArray = np.unique(group, return_inverse=True)[1]
             return numbers
+        # The mean over all pairs of seeds, weighted by the sizes: O(m) for m groups.
         apart[a] |= apart[b]
         p[a] = (size[a] * p[a] + size[b] * p[b]) / (size[a] + size[b])
         p[a, apart[a]] = -1
