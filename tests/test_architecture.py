@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import cobras
 
 ROOT = Path(cobras.__file__).parent
+TESTS = Path(__file__).parent
 DOCS = Path(__file__).parents[1] / "docs"
 
 # Each folder, and the folders it may import from. What is not listed is closed.
@@ -30,15 +32,9 @@ ALLOWED = {
     "__main__": {"cli"},
 }
 
-# Records, errors and protocols say all in their attributes.
-WITHOUT_EXAMPLE = {
-    *("Cluster", "SuperInstance", "Event", "Progress", "Record", "Revision", "Space"),
-    *("CobrasError", "DataChangedError", "InconsistentAnswersError", "InvalidDataError"),
-    *("InfeasibleConstraintsError", "SessionFileError", "StaleQuestionError", "StopAsking"),
-}
-
 
 def imports(path: Path) -> set[str]:
+    """The folders of cobras that a file imports from, inside functions as well."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -59,12 +55,46 @@ def imports(path: Path) -> set[str]:
     return found - {"__version__"}
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
-def test_nobody_imports_whom_they_may_not(path):
-    room = path.relative_to(ROOT).parts[0].removesuffix(".py")
-    if room == "__init__":
-        return
-    assert imports(path) - {room} <= ALLOWED[room]
+FILES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.name == "__main__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_folder_imports_only_from_those_below_it(path):
+    folder = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    assert imports(path) - {folder} <= ALLOWED[folder]
+
+
+def test_every_folder_is_in_the_list():
+    folders = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in FILES}
+    assert folders == set(ALLOWED)
+
+
+@pytest.mark.parametrize("folder", ["core", "spaces", "methods", "session"])
+def test_every_module_has_its_tests(folder):
+    modules = [path for path in (ROOT / folder).rglob("*.py") if path.name != "__init__.py"]
+    tests = {path: TESTS / path.relative_to(ROOT).with_name(f"test_{path.name}") for path in modules}
+    assert [str(path.relative_to(ROOT)) for path, test in tests.items() if not test.exists()] == []
+
+
+def test_a_file_name_says_one_thing():
+    """Few names occur twice; that of a command may be the name of what it calls."""
+    counts = Counter(path.name for path in FILES if path.parent != ROOT / "cli")
+    assert len([name for name, count in counts.items() if count > 1 and name != "__init__.py"]) <= 5
+
+
+def test_no_folder_has_more_than_fourteen_entries():
+    folders = [ROOT, *(path for path in ROOT.rglob("*") if path.is_dir() and path.name != "__pycache__")]
+    entries = {str(f.relative_to(ROOT)): sum(e.name != "__pycache__" for e in f.iterdir()) for f in folders}
+    assert {name: n for name, n in entries.items() if n > 14} == {}
+
+
+def test_the_public_names_are_those_of_the_stub():
+    stub = ast.parse((ROOT / "__init__.pyi").read_text())
+    names = [alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    everything: dict[str, object] = {}
+    exec("from cobras import *", everything)
+    assert sorted(cobras.__all__) == sorted(names) == sorted(everything.keys() - {"__builtins__"})
+    assert set(names) <= set(dir(cobras))
 
 
 def test_every_public_name_can_be_imported_and_is_documented():
