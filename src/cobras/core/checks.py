@@ -35,6 +35,7 @@ def as_matrix(X: Any) -> FloatArray:
         raise InvalidDataError(f"X must be a table with rows and columns, but its shape is {array.shape}.")
     if array.dtype.kind not in "fiub":
         array = _numbers(X, array)
+    # float16 ends at 65504, too early for squares; integers may need all digits of float64.
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
     if sentence := flaw(array):
@@ -44,6 +45,7 @@ def as_matrix(X: Any) -> FloatArray:
 
 def flaw(array: FloatArray, first_row: int = 0) -> str | None:
     """What keeps rows of floats, the first of which has this number, from being clustered; None if nothing does."""
+    # NaN and infinity show in the extremes, so that good data needs no mask of its own size.
     low, high = float(array.min()), float(array.max())
     if not np.isfinite(low + high):
         bad = np.argwhere(~np.isfinite(array))
@@ -128,6 +130,7 @@ def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> N
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise InvalidDataError(f"{name} must be one of {', '.join(get_args(hint))}, not {value!r}.")
         if hint is int or int in get_args(hint):
+            # A bool is an int to Python, but nobody means it as a count.
             allowed = value is None and type(None) in get_args(hint)
             if not allowed and (
                 isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1

@@ -55,6 +55,8 @@ class Constraints:
     """
 
     def __init__(self) -> None:
+        # The root of every instance that was joined to another, and the members of each component by its root.
+        # `_apart` is symmetric and holds roots alone; `_must_links` is a spanning forest of the components.
         self._root: dict[int, int] = {}
         self._component: dict[int, list[int]] = {}
         self._apart: dict[int, set[int]] = {}
@@ -148,7 +150,8 @@ class Constraints:
     def decisive_answers(self) -> Iterator[tuple[Pair, Answer, tuple[list[int], list[int]]]]:
         """Every answer without which the relation of two sides is unknown, and the sides, the smaller one first."""
         apart: dict[tuple[int, int], list[Pair]] = {}
-        chords: list[Pair] = []  # same, but implied already when it was said
+        # Answered with same when that was implied already: such a pair closes a cycle of must-links.
+        chords: list[Pair] = []
         for pair, answer in self:
             if answer is Answer.DIFFERENT:
                 a, b = sorted((self.component(pair.i), self.component(pair.j)))
@@ -172,6 +175,7 @@ class Constraints:
                 if there not in parent:
                     parent[there] = here
                     order.append(there)
+        # From the leaves to the root. Dicts without values are sets that keep their order, so runs are repeatable.
         beyond: dict[int, dict[int, None]] = {}
         for i in reversed(order[1:]):
             branch = beyond.setdefault(i, {})
@@ -199,6 +203,7 @@ class Constraints:
             return ()
         if known is Answer.SAME:
             return self._path(i, j)
+        # All answers are searched, because this runs only where a contradiction is reported.
         a, b = self.component(i), self.component(j)
         for pair, answer in self._answers.items():
             if answer is Answer.DIFFERENT:

@@ -14,7 +14,8 @@ import numpy as np
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import BoolArray, FloatArray, IndexArray, LabelArray
 
-AT_ONCE = 2**16  # instances that are labelled in one go: few are faster so, many take too much memory
+# Instances that are labelled in one call of numpy: few are faster this way, many take too much memory.
+AT_ONCE = 2**16
 
 
 class Split(NamedTuple):
@@ -202,6 +203,7 @@ class Partition:
     @cached_property
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters, in the order of their labels."""
+        # The lowest instances of all super-instances suffice for the order; members are not looked at.
         clusters = [Cluster(group) for group in self.groups]
         return tuple(sorted(clusters, key=lambda c: min(s.first for s in c.super_instances)))
 
@@ -259,12 +261,14 @@ class Partition:
         n = sum(len(s) for group in self.groups for s in group)
         if rows and not 0 <= min(rows) <= max(rows) < n:
             raise InvalidDataError(f"Rows go from 0 to {n - 1}, not from {min(rows)} to {max(rows)}.")
+        # The only case in which one super-instance may hold all rows; its members are then not listed.
         if self.n_clusters == 1:
             return dict.fromkeys(rows, 0)
         if rows and (remote := self._remote()) is not None:
             return dict(zip(rows, remote.labels_of(self, rows), strict=True))
         memo = {} if memo is None else memo
         numbers = {id(s): number for number, c in enumerate(self.clusters) for s in c.super_instances}
+        # Small ones first: to list their members costs least.
         everywhere = sorted((s for group in self.groups for s in group), key=len)
         lost = {row for row in rows if id(memo.get(row)) not in numbers}
         memo.update({s.representative: s for s in everywhere if s.representative in lost})
@@ -296,6 +300,7 @@ def _is_related(old: SuperInstance | None, s: SuperInstance) -> bool:
 
 def _is_member(members: IndexArray, rows: IndexArray) -> BoolArray:
     """Which rows are among the members, which are ascending: O(log n) for each row."""
-    rows = rows.astype(members.dtype)  # else all members would be converted
+    # Without this, numpy would convert all members to the type of the rows.
+    rows = rows.astype(members.dtype)
     found: BoolArray = members[np.minimum(np.searchsorted(members, rows), len(members) - 1)] == rows
     return found

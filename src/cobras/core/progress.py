@@ -10,8 +10,10 @@ import numpy as np
 from cobras.core.partition import NodePath, Partition
 from cobras.core.types import Answer, IndexArray, LabelArray, Record
 
-WINDOW = 20  # answers over which stability is judged
-STABLE = 0.99  # share of instances that must have kept their cluster before a stop is suggested
+# Stability is judged over so many answers, and a stop is suggested where at least this share of the instances has
+# kept its cluster.
+WINDOW = 20
+STABLE = 0.99
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ def on_all_cores(work: Callable[[Any], R], tasks: Iterable[Any]) -> Sequence[R]:
     return list(_pool().map(work, tasks))
 
 
+# One pool for the whole program, which is never closed: its threads are idle between calls.
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count())

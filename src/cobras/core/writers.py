@@ -202,6 +202,7 @@ def _permissions(target: Path) -> int:
     """The permissions of the file to be replaced, or those of any new file."""
     if target.exists():
         return target.stat().st_mode & 0o777
+    # The umask can only be read by setting it.
     mask = os.umask(0o022)
     os.umask(mask)
     return 0o666 & ~mask

@@ -96,6 +96,7 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         remote = is_dask(X)
         self._has_centroids = remote or not isinstance(X, Space)
         if not self._has_centroids:
+            # A space has got its own options when it was made.
             options = {name: value for name, value in options.items() if name not in OPTIONS}
         elif not remote:
             # Whether all numbers can be used is found by the session, in one pass over them.
@@ -107,6 +108,7 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         answer = LabelOracle(as_labels(y, session.space.n)) if oracle is None else oracle
         run(session, answer, until=None if limit is None else lambda s: s.n_answers >= limit)
         self.labels_per_query_ = LabelsPerQuery(session.partitions)
+        # The labels of a session are read-only; those of an estimator belong to the user.
         self.labels_ = session.labels_.copy()
         self.n_clusters_ = session.partition.n_clusters
         self.n_queries_ = session.n_answers
@@ -142,11 +144,13 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in options.items() if name not in ("max_queries", "random_state")}
 
     def __sklearn_tags__(self) -> Any:
+        # scikit-learn's checks then call fit with y.
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
 
 
+# A dataclass writes the `__init__` from which scikit-learn reads the parameters.
 @dataclass(eq=False, repr=False)
 class COBRAS(ActiveClusterer):
     """COBRAS: split the largest super-instance, merge the parts by queries, and begin again.

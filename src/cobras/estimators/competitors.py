@@ -76,15 +76,7 @@ class ExploreConsolidate(ActiveClusterer):
 
 
 class MinMax(ExploreConsolidate):
-    """Min-Max: like Explore-Consolidate, but place the instance least similar to all placed ones.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> MinMax(3, max_queries=10, random_state=0).fit(X, y).n_clusters_
-    3
-    """
+    """Min-Max: like `ExploreConsolidate`, but place the instance least similar to all placed ones."""
 
     _method = "min_max"
 

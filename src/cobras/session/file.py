@@ -93,6 +93,7 @@ class SessionFile:
             raise DataChangedError(
                 f"{name} was made with other train_indices. Leave them out, or use another file."
             )
+        # None where the program was killed before all rows were read: then the fingerprint is written now.
         self._expected = self._journal.get_meta("fingerprint")
         self._fingerprint_in_background()
         return stored, kept

@@ -99,6 +99,7 @@ class History:
                 self._push(Entry.of(event))
                 self.undone.clear()
             case "undo":
+                # The boundaries are stored with the entry: redo brings them back as they were.
                 entry, boundaries = self.entries.pop(), self.boundaries
                 self.n_answers -= entry.kind == "answer"
                 self.undone.append((entry, boundaries))

@@ -52,6 +52,7 @@ class NoisyOracle:
     def __call__(self, i: int, j: int) -> Answer:
         """The truth, or its opposite; drawn from the pair, so that it does not depend on the order of calls."""
         pair = Pair(int(i), int(j)).ordered
+        # One stream for each pair: the same answer whenever and however often it is asked.
         wrong = np.random.default_rng([self.random_state, *pair]).random() < self.noise
         truth = self.truth(*pair)
         return Answer(1 - truth) if wrong else truth

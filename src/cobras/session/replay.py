@@ -54,6 +54,7 @@ class Replay:
                 self.partitions.append(self.step.partition)
                 self._place += 1
             else:
+                # No answer is lost: the rest is added without asking, and the method looks at all of it once.
                 for rest in entries[at:]:
                     if rest.kind == "answer":
                         self.unasked.add(self._place)
@@ -88,6 +89,7 @@ class Replay:
             except InconsistentAnswersError as error:
                 self.contradicted[place] = error
             return
+        # A new mark replaces the old one; one that says neither pure nor complete only removes it.
         for mark in entry.marked:
             self.constraints.pure.discard(mark)
             self.constraints.complete.pop(mark, None)

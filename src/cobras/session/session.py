@@ -183,6 +183,7 @@ class Session:
     def name(self, cluster: int, text: str) -> None:
         """Name a cluster; the name stays with its representative when numbers change. Empty text removes it."""
         body = {"representative": self.partition.cluster(cluster).representatives[0], "text": text.strip()}
+        # After a merge, one cluster may hold the representatives of several names.
         for old, number in self.clusters_of(self._history.names).items():
             if number == cluster:
                 self._record(Event("name", {"representative": old, "text": ""}))
@@ -217,6 +218,7 @@ class Session:
         before = self._replay
         void = before.without_effect(self._history.entries)
         event = Event("revise", {"at": places[index], "answer": int(answer)})
+        # On a copy first: a revision that contradicts earlier answers must change nothing.
         history = deepcopy(self._history)
         history.apply(event)
         after = Replay(self._start, history)
@@ -237,6 +239,7 @@ class Session:
 
         It changes nothing and may run in any thread.
         """
+        # A copy, because the session goes on while this runs.
         history = replace(self._history, entries=list(self._history.entries))
 
         def next_question() -> Pair | None:
@@ -269,6 +272,7 @@ class Session:
     def labels_(self) -> LabelArray:
         """The cluster of every row; always a valid clustering."""
         partition = self.partition
+        # Partitions are immutable, so labels are computed once for each and may be shared, but not be written to.
         if self._labels is None or self._labels[0] is not partition:
             labels = partition.labels
             labels.flags.writeable = False
