@@ -37,8 +37,8 @@ metas = st.dictionaries(st.text(), values | st.binary(), max_size=3)
 
 HOLDER = """
 import sys, time
-from cobras.storage import Journal
-from cobras.types import Event
+from cobras.session.journal import Journal
+from cobras.core.types import Event
 journal = Journal(sys.argv[1])
 journal.set_meta(seed=7)
 for n in range(20):
@@ -322,7 +322,7 @@ def test_an_empty_file_is_new_even_beside_a_stale_log(tmp_path: Path) -> None:
 def test_what_may_not_be_written_is_said(case: str) -> None:
     script = """
 import os, sys
-from cobras.storage import Journal
+from cobras.session.journal import Journal
 if os.geteuid() == 0:
     os.setuid(65534)  # root may write everywhere
 Journal(sys.argv[1])

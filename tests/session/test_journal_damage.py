@@ -20,8 +20,8 @@ from tests.session.journals import MEMORY, posix, written
 
 KILLS = """
 import os, random, signal, struct, sys, time
-from cobras.storage import Journal
-from cobras.types import Event
+from cobras.session.journal import Journal
+from cobras.core.types import Event
 from tests.session.journals import MEMORY, posix, written
 
 folder, kills = sys.argv[1], int(sys.argv[2])
@@ -79,9 +79,9 @@ def test_no_acknowledged_event_is_lost_by_a_kill(tmp_path: Path) -> None:
 
 FULL = """
 import resource, sys
-from cobras.exceptions import SessionFileError
-from cobras.storage import Journal
-from cobras.types import Event
+from cobras.core.exceptions import SessionFileError
+from cobras.session.journal import Journal
+from cobras.core.types import Event
 from tests.session.journals import MEMORY, posix, written
 
 limits = resource.getrlimit(resource.RLIMIT_FSIZE)
