@@ -1,7 +1,8 @@
-"""Do we cluster as well as the authors' own package? Mean ARI of ours beside cobras-ts.
+"""Mean ARI of our COBRAS beside that of the authors' own package, cobras-ts.
 
     python -m benchmarks.agreement [--seeds 50]
 
+That both ask the same questions when they make the same splits is tested in `tests/methods/test_agreement.py`.
 The reference options copy what cobras-ts does; there the difference must stay within three standard errors,
 or the exit code is 1. The last columns show, for information, what our default options change.
 """

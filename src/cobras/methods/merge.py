@@ -168,7 +168,7 @@ def pairs_together(constraints: Constraints, groups: list[Group], reuse: Reuse) 
                     yield other, c
     # The authors' code sees a known must-link only when the turn of its clusters comes.
     elif reuse == "exact":
-        yield from pairs_answered(constraints, groups, Answer.SAME)
+        yield from pairs_with_answer(constraints, groups, Answer.SAME)
 
 
 def pairs_apart(constraints: Constraints, groups: list[Group], reuse: Reuse) -> Iterator[tuple[int, int]]:
@@ -185,10 +185,10 @@ def pairs_apart(constraints: Constraints, groups: list[Group], reuse: Reuse) -> 
                 if other in owner:
                     yield c, owner[other]
     else:
-        yield from pairs_answered(constraints, groups, Answer.DIFFERENT)
+        yield from pairs_with_answer(constraints, groups, Answer.DIFFERENT)
 
 
-def pairs_answered(
+def pairs_with_answer(
     constraints: Constraints, groups: list[Group], wanted: Answer
 ) -> Iterator[tuple[int, int]]:
     """Pairs of groups, not complete, between whose representatives this very answer was given."""
