@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -140,3 +142,24 @@ def test_thinking_ahead_in_another_thread_while_answers_come(method: str, n_answ
     ahead.undo()
     ahead.redo()
     assert plain.ask() == ahead.ask()
+
+
+def test_the_rows_of_the_next_questions_are_reported_once_and_not_after_the_answer() -> None:
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    session, thinker, reports = Session(X, random_state=3), Thinker(), []
+    wanted = {row for think in branches(session, depth=1) for row in think() or ()}
+    thinker.begin(session, reports.append)
+    assert thinker.finish(wait=60)
+    thinker.begin(session, reports.append, delay=60)
+    assert thinker.end(wait=30)  # the delay ends with the answer
+    assert reports == [sorted(wanted)]
+
+
+def test_a_job_that_hangs_neither_blocks_the_program_nor_its_end() -> None:
+    program = (
+        "import threading; from cobras.session.ahead import Worker; worker = Worker('test');"
+        "failed = worker.submit(lambda: 1 / 0); worker.submit(threading.Event().wait);"
+        "print(type(failed.exception(10)).__name__)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "ZeroDivisionError\n", "")

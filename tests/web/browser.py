@@ -57,7 +57,7 @@ def chromium() -> Iterator[Browser]:
 def tab(browser: Browser, address: str, *, expected: str = "", **options: Any) -> Iterator[Page]:
     """A tab with the page, which in the end must not have complained, but for what `expected` matches."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-    with watched(context, expected) as page:
+    with watch_console(context, expected) as page:
         page.goto(address)
         page.wait_for_selector(SHOWN)
         yield page
@@ -65,7 +65,7 @@ def tab(browser: Browser, address: str, *, expected: str = "", **options: Any) -
 
 
 @contextlib.contextmanager
-def watched(context: BrowserContext, expected: str = "") -> Iterator[Page]:
+def watch_console(context: BrowserContext, expected: str = "") -> Iterator[Page]:
     """A tab of a context; errors on the console, of scripts and of the content policy fail the test."""
     complaints: list[str] = []
     page = context.new_page()

@@ -21,7 +21,7 @@ from tests.web.browser import (
     press,
     tab,
     wait_for_other,
-    watched,
+    watch_console,
 )
 from tests.web.serving import flowers, serving
 
@@ -125,7 +125,7 @@ def test_two_tabs_lose_and_double_nothing(browser: Browser, tmp_path: Path) -> N
     # The tab that comes too late is told so by a 409, which browsers also write on the console.
     with serving(data, tmp_path / "flowers.cobras") as client:
         context = browser.new_context()
-        with watched(context, "409") as one, watched(context, "409") as two:
+        with watch_console(context, "409") as one, watch_console(context, "409") as two:
             for page in (one, two):
                 page.goto(client.server.address)
                 wait_for_other(page, (-1, -1))

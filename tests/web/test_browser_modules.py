@@ -57,7 +57,7 @@ def test_lasso_holds_what_lies_inside(page: Page) -> None:
     assert found == np.flatnonzero(inside).tolist()
 
 
-def test_a_number_stands_on_its_own_cluster(page: Page) -> None:
+def test_a_number_is_drawn_on_its_own_cluster(page: Page) -> None:
     rng = np.random.default_rng(2)
     xy, labels = rng.random((300, 2)), rng.integers(0, 7, 300)
     body = "return [...m.anchors(new Float32Array(g[0]), g[1], 7)];"

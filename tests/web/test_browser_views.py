@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.dataset import Card
-from tests.web.browser import answer_by_keys, expect_answers, open_pair, press, tab, watched
+from tests.web.browser import answer_by_keys, expect_answers, open_pair, press, tab, watch_console
 from tests.web.serving import flowers, serving
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -24,7 +24,7 @@ SCRIPT = "<script>window.hacked=1</script>"
 
 
 @contextlib.contextmanager
-def shown(browser: Browser, data: Dataset, folder: Path, **options: object) -> Iterator[Page]:
+def page_of(browser: Browser, data: Dataset, folder: Path, **options: object) -> Iterator[Page]:
     with (
         serving(data, folder / "data.cobras") as client,
         tab(browser, client.server.address, **options) as page,
@@ -32,7 +32,7 @@ def shown(browser: Browser, data: Dataset, folder: Path, **options: object) -> I
         yield page
 
 
-def made(cards: list[Card]) -> Dataset:
+def make_dataset(cards: list[Card]) -> Dataset:
     """A data set with these cards, whose features are two groups."""
     n = len(cards)
     X = np.random.default_rng(0).normal(size=(n, 2)) + 9 * (np.arange(n) % 2)[:, None]
@@ -40,8 +40,8 @@ def made(cards: list[Card]) -> Dataset:
     return Dataset(X, np.arange(n), ("x", "y"), frame, None, cards.__getitem__)
 
 
-def inked(page: Page) -> int:
-    """How many pixels of the map are not paper."""
+def count_drawn_pixels(page: Page) -> int:
+    """How many pixels of the map are not background."""
     return page.evaluate(
         "() => { const c = document.querySelector('#points');"
         "const p = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);"
@@ -52,11 +52,11 @@ def inked(page: Page) -> int:
 def test_map(browser: Browser, tmp_path: Path) -> None:
     """Points are drawn; a lasso lists its items and greys the rest, which stay; pointing at one shows it."""
     data = flowers(tmp_path)
-    with shown(browser, data, tmp_path) as page:
+    with page_of(browser, data, tmp_path) as page:
         answer_by_keys(page, data.labels, 8)
         expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 3 clusters")
         page.wait_for_timeout(400)  # until the colours have faded over
-        before = inked(page)
+        before = count_drawn_pixels(page)
         assert before > 1000
         box = page.locator("#map-frame").bounding_box()
         left, top, right, bottom = (
@@ -78,7 +78,7 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
         assert 0 < inside < len(data)
         expect(page.locator("#item-rows tr")).to_have_count(min(50, inside))
         page.wait_for_timeout(400)
-        assert inked(page) == before
+        assert count_drawn_pixels(page) == before
         page.keyboard.press("Escape")
         expect(chip).to_be_hidden()
         page.locator("#item-rows tr").first.locator("button").click()
@@ -93,7 +93,7 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
 
 def test_looking_back(browser: Browser, tmp_path: Path) -> None:
     data = flowers(tmp_path)
-    with shown(browser, data, tmp_path) as page:
+    with page_of(browser, data, tmp_path) as page:
         answer_by_keys(page, data.labels, 8)
         slider = page.locator("#past")
         slider.fill("0")
@@ -110,7 +110,7 @@ def test_looking_back(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_pictures(browser: Browser, tmp_path: Path) -> None:
-    with shown(browser, load_demo(), tmp_path) as page:
+    with page_of(browser, load_demo(), tmp_path) as page:
         pictures = page.locator("#cards img")
         expect(pictures).to_have_count(2)
         for picture in pictures.all():
@@ -130,7 +130,7 @@ AHEAD = """async () => {
 
 
 def test_pictures_of_the_next_pair_are_fetched_before_the_answer(browser: Browser, tmp_path: Path) -> None:
-    with shown(browser, load_demo(), tmp_path) as page:
+    with page_of(browser, load_demo(), tmp_path) as page:
         for key in "dsds":
             for _ in range(600):
                 if ahead := page.evaluate(AHEAD):
@@ -142,7 +142,7 @@ def test_pictures_of_the_next_pair_are_fetched_before_the_answer(browser: Browse
 
 def test_texts(browser: Browser, tmp_path: Path) -> None:
     texts = [f"The quick brown fox {k} jumps over the lazy dog." for k in range(40)]
-    with shown(browser, made([Text(text) for text in texts]), tmp_path) as page:
+    with page_of(browser, make_dataset([Text(text) for text in texts]), tmp_path) as page:
         i, j = open_pair(page)
         assert page.locator("#cards .prose").all_inner_texts() == [texts[i], texts[j]]
         assert page.locator("#cards mark").all_inner_texts() == [str(i), str(j)]
@@ -156,7 +156,7 @@ def test_series(browser: Browser, tmp_path: Path) -> None:
     waves = (1 + np.arange(40)[:, None]) * np.sin(np.linspace(0, 9, 200) + np.arange(40)[:, None])
     waves[:, 50:60] = np.nan
     series = [wave[None, : 200 - 3 * k] for k, wave in enumerate(waves)]
-    with shown(browser, made([Series(channels) for channels in series]), tmp_path) as page:
+    with page_of(browser, make_dataset([Series(channels) for channels in series]), tmp_path) as page:
         drawings = page.locator("#cards .drawing svg")
         expect(drawings).to_have_count(2)
         lines = page.locator("#cards .series-line")
@@ -179,7 +179,7 @@ def test_data_that_tries_to_be_a_program(browser: Browser, tmp_path: Path) -> No
         "other": [f"{SCRIPT}{k}" for k in range(40)],
     }
     pl.DataFrame(columns).write_csv(tmp_path / "bad.csv")
-    with shown(browser, read_dataset(tmp_path / "bad.csv", id="id"), tmp_path) as page:
+    with page_of(browser, read_dataset(tmp_path / "bad.csv", id="id"), tmp_path) as page:
         i, j = open_pair(page)
         cells = page.locator("#cards td").all_inner_texts()
         assert f"{SCRIPT}{i}" in cells
@@ -205,13 +205,13 @@ def test_a_page_of_another_origin(browser: Browser, tmp_path: Path) -> None:
     with serving(data, tmp_path / "flowers.cobras") as client, other_site() as other:
         server = f"http://127.0.0.1:{client.server.port}"
         context = browser.new_context()
-        with watched(context) as page:
+        with watch_console(context) as page:
             page.goto(client.server.address)
             expect_answers(page, 0)
             before = client.look("question")["versions"]
             pair = client.look("question")["pair"]
             # The browser reports what it blocks on the console; that is the point.
-            with watched(context, "CORS|blocked|403|ERR_|refused|Refused|Framing") as enemy:
+            with watch_console(context, "CORS|blocked|403|ERR_|refused|Refused|Framing") as enemy:
                 enemy.goto(other)
                 for path in ("question", "history", "labels", "settings", "export?format=csv"):
                     for credentials in ("include", "omit"):
@@ -281,7 +281,7 @@ def test_phone(browser: Browser, tmp_path: Path, kind: str) -> None:
     """Nothing is wider than the screen, and the answers are large and at hand wherever one scrolls."""
     data = flowers(tmp_path) if kind == "table" else load_demo()
     phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
-    with shown(browser, data, tmp_path, **phone) as page:
+    with page_of(browser, data, tmp_path, **phone) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         for name in ("#different", "#unsure", "#same"):
             box = page.locator(name).bounding_box()
@@ -294,7 +294,7 @@ def test_phone(browser: Browser, tmp_path: Path, kind: str) -> None:
 
 def test_two_fingers_zoom_the_map(browser: Browser, tmp_path: Path) -> None:
     phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
-    with shown(browser, flowers(tmp_path), tmp_path, **phone) as page:
+    with page_of(browser, flowers(tmp_path), tmp_path, **phone) as page:
         frame = page.locator("#map-frame")
         frame.scroll_into_view_if_needed()
         box = frame.bounding_box()
@@ -307,11 +307,11 @@ def test_two_fingers_zoom_the_map(browser: Browser, tmp_path: Path) -> None:
                 touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": ends})
             touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-        before = inked(page)
+        before = count_drawn_pixels(page)
         pinch(20, 80)
         expect(frame).to_have_class(re.compile("zoomed"))
         page.wait_for_timeout(200)
-        assert inked(page) != before
+        assert count_drawn_pixels(page) != before
         assert page.evaluate("visualViewport.scale") == 1  # the map, not the page
         pinch(100, 10)
         expect(frame).not_to_have_class(re.compile("zoomed"))
@@ -320,7 +320,7 @@ def test_two_fingers_zoom_the_map(browser: Browser, tmp_path: Path) -> None:
 
 def test_names_for_everything_that_can_be_pressed(browser: Browser, tmp_path: Path) -> None:
     """A screen reader finds a name for every control and the question in a live region; focus starts at the top."""
-    with shown(browser, flowers(tmp_path), tmp_path) as page:
+    with page_of(browser, flowers(tmp_path), tmp_path) as page:
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")

@@ -21,7 +21,7 @@ from cobras.web.map import Sample
 from tests.web.serving import decode_labels, serving
 
 
-def answered(n: int, seed: int, answers: list[bool], method: str = "cobras") -> Session:
+def session_with(n: int, seed: int, answers: list[bool], method: str = "cobras") -> Session:
     session = Session(np.random.default_rng(seed).normal(size=(n, 2)), method, random_state=seed)
     for answer in answers:
         if (pair := session.ask()) is not None:
@@ -36,7 +36,7 @@ def answered(n: int, seed: int, answers: list[bool], method: str = "cobras") -> 
     method=st.sampled_from(["cobras", "adder"]),
 )
 def test_a_sample_has_the_labels_of_its_rows(seed: int, answers: list[bool], size: int, method: str) -> None:
-    session = answered(50, seed, answers, method)
+    session = session_with(50, seed, answers, method)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(web_map, "N_SHOWN", size)
         shown = Sample(50)

@@ -33,7 +33,7 @@ steps = st.one_of(
 )
 
 
-def chosen(share: float, n: int) -> int:
+def pick(share: float, n: int) -> int:
     return int(share * n)
 
 
@@ -56,26 +56,26 @@ def do_both(client: Client, session: Session, step: tuple[Any, ...]) -> None:
         case "undo" | "redo":
             reply, call = client.attempt(kind), (getattr(session, kind),)
         case "revise":
-            index = chosen(given[0], len(session.history) + 1)
+            index = pick(given[0], len(session.history) + 1)
             reply = client.attempt("revise", index=index, answer=ANSWERS[given[1]])
             call = (session.revise, index, Answer(given[1]))
         case "constraint":
-            i, j = chosen(given[0], n), chosen(given[1], n)
+            i, j = pick(given[0], n), pick(given[1], n)
             reply = client.attempt("constraint", i=i, j=j, answer=ANSWERS[given[2]])
             call = (session.add_constraint, i, j, Answer(given[2]))
         case "revisit":
             if not session.set_aside:
                 assert client.attempt("revisit", i=0, j=1, answer="same").status_code == 404
                 return
-            i, j = session.set_aside[chosen(given[0], len(session.set_aside))]
+            i, j = session.set_aside[pick(given[0], len(session.set_aside))]
             reply = client.attempt("revisit", i=i, j=j, answer=ANSWERS[given[1]])
             call = (session.add_constraint, i, j, Answer(given[1]))
         case "mark":
-            cluster = chosen(given[0], n_clusters + 1)
+            cluster = pick(given[0], n_clusters + 1)
             reply = client.attempt("mark", cluster=cluster, pure=given[1], complete=given[2])
             call = (lambda: session.mark(cluster, pure=given[1], complete=given[2]),)
         case "name":
-            cluster = chosen(given[0], n_clusters + 1)
+            cluster = pick(given[0], n_clusters + 1)
             reply = client.attempt("name", cluster=cluster, text=given[1])
             call = (session.name, cluster, given[1])
     error = refusal(*call)
@@ -135,12 +135,12 @@ def test_any_sequence_over_http_equals_the_same_on_a_session(tmp_path_factory: A
         for step in todo:
             do_both(client, session, step)
             agree(client, session)
-    with Session.open(folder / "law.cobras", dataset.X) as resumed:  # and so it stands in the file
+    with Session.open(folder / "law.cobras", dataset.X) as resumed:  # the file says the same
         assert resumed.ask() == session.ask()
         np.testing.assert_array_equal(resumed.labels_, session.labels_)
 
 
-def test_every_clustering_of_the_past_can_be_looked_at(tmp_path: Path, file: Path) -> None:
+def test_every_clustering_of_the_past_can_be_read(tmp_path: Path, file: Path) -> None:
     dataset = flowers(tmp_path)
     session = Session(dataset.X, random_state=0)
     with serving(dataset, file) as client:

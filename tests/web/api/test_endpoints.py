@@ -249,7 +249,7 @@ def test_pictures_are_pictures(tmp_path: Path, file: Path) -> None:
         assert client.get(f"/api/image/3?run={'0' * 16}").headers["cache-control"] == "no-store"
 
 
-def shown_as(dataset: Dataset, card: object) -> Dataset:
+def with_cards(dataset: Dataset, card: object) -> Dataset:
     from dataclasses import replace
 
     return replace(dataset, card=lambda i: card, recipe=Recipe())  # hides all columns
@@ -257,7 +257,7 @@ def shown_as(dataset: Dataset, card: object) -> Dataset:
 
 def test_texts_and_series_have_cards_of_their_own(dataset: Dataset, tmp_path: Path) -> None:
     text = Text("word " * 10_000, {"year": 1913})
-    with serving(shown_as(dataset, text), tmp_path / "t.cobras") as client:
+    with serving(with_cards(dataset, text), tmp_path / "t.cobras") as client:
         item = client.look("item/0")
         assert client.look("settings")["kind"] == item["card"]["kind"] == "text"
         assert item["card"]["cut"] is True
@@ -266,7 +266,7 @@ def test_texts_and_series_have_cards_of_their_own(dataset: Dataset, tmp_path: Pa
         assert client.look("question", wait=30)["columns"][0]["name"] == "year"
     wave = np.sin(np.arange(5_000) / 100)
     wave[7] = np.nan
-    with serving(shown_as(dataset, Series(np.array([wave, -wave]))), tmp_path / "s.cobras") as client:
+    with serving(with_cards(dataset, Series(np.array([wave, -wave]))), tmp_path / "s.cobras") as client:
         item = client.look("item/0")
         assert client.look("settings")["kind"] == item["card"]["kind"] == "series"
         assert [len(channel) for channel in item["card"]["channels"]] == [1_000, 1_000]
