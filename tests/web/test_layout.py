@@ -83,13 +83,13 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
         page.evaluate("scrollTo(0, 0)")
         if screen != "phone":
             page.keyboard.press("m")  # a large map leaves the panel no room
-        refused(page)
+        provoke_refusal(page)
         expect(page.locator(".notice")).to_have_count(1)
         expect(page.locator("#question .notice")).to_contain_text("There is nothing to redo.")
         assert page.evaluate(BELOW) == {"below": [], "inView": True}
 
 
-def refused(page: Page) -> None:
+def provoke_refusal(page: Page) -> None:
     """Ask for something that is not possible."""
     page.evaluate("async () => (await import('/static/session/sync.js')).change('redo', {})")
 
