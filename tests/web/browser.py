@@ -59,7 +59,7 @@ def tab(browser: Browser, address: str, *, expected: str = "", **options: Any) -
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     with watch_console(context, expected) as page:
         page.goto(address)
-        page.wait_for_selector(SHOWN)
+        page.wait_for_selector(SHOWN, timeout=120_000)  # kernels that are not compiled yet may take a minute
         yield page
     context.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,9 +96,16 @@ class Client(httpx.Client):
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    def first_question(self) -> Any:
+        """The question once the session is open; kernels that are not compiled yet may take a minute."""
+        end = time.monotonic() + 120
+        while (question := self.look("question", wait=20))["state"] == "computing":
+            assert time.monotonic() < end, question
+        return question
+
     def answer(self, labels: Any, n: int) -> Any:
         """Answer so many questions truthfully; the question after them."""
-        question = self.look("question", wait=20)
+        question = self.first_question()
         for _ in range(n):
             if question["state"] != "asking":
                 break

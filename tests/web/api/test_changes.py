@@ -236,7 +236,7 @@ def test_two_clients_at_once_lose_and_double_no_answer(tmp_path: Path, file: Pat
 def test_methods_without_marks_say_so(tmp_path: Path, file: Path) -> None:
     options = {"method": "min_max", "n_clusters": 3}
     with serving(flowers(tmp_path), file, session=options) as client:
-        client.look("question", wait=20)
+        client.first_question()
         assert client.look("clusters")["can_mark"] is False
         refused = client.attempt("mark", cluster=0, pure=True)
         assert (refused.status_code, refused.json()["error"]) == (409, "refused")
