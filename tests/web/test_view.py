@@ -8,17 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import Session
-from cobras.core.partition import Partition
 from cobras.core.progress import kept_share
 from cobras.web.view import N_COLOURS, TimelinePoint, match_colours, update_timeline
 
 METHODS = {"cobras": {}, "cobra": {}, "min_max": {"n_clusters": 3}}
-
-
-def counted(before: Partition, now: Partition) -> np.ndarray:
-    shared = np.zeros((before.n_clusters, now.n_clusters), int)
-    np.add.at(shared, (before.labels, now.labels), 1)
-    return shared
 
 
 def a_session(seed: int, answers: list[int], method: str = "cobras") -> Session:
