@@ -1,8 +1,8 @@
 """The peer: the public package cobras-ts 0.1.3, run unchanged but for what a 2018 package needs today.
 
 Three things are set for a run and restored afterwards: `numpy.int`, which it reads in every split; a k-means with
-an explicit number of restarts (it calls `KMeans(k)`: ten when it was published, one today); and NumPy's global seed,
-from which it draws. Its own queriers import tornado, so the oracle is ours.
+an explicit number of restarts (it calls `KMeans(k)`: ten when it was published, one today); and NumPy's global
+seed, from which it draws. Its own queriers import tornado, so the oracle is ours.
 
 The same `n_init` is not the same work: by default our k-means stops most restarts after a few iterations, and
 compares them on a sample of large sets. `REFERENCE` makes it run all of them to the end, as scikit-learn does.
