@@ -17,7 +17,6 @@ import polars as pl
 import pytest
 
 from cobras import Session, read_dataset
-from cobras.cli import main
 from cobras.cli.serve import read_keys
 from cobras.core.exceptions import InvalidDataError
 
@@ -166,36 +165,6 @@ def test_a_session_that_is_open_elsewhere_is_one_sentence(
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
     assert server.client.get("/api/question").status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["serve"], "Missing argument 'PATH'"),
-        (["serve", "nowhere.csv"], "There is no file nowhere.csv."),
-        (["serve", "none.cobras"], "There is no session file none.cobras."),
-        (["serve", "flowers.csv", "--method", "magic"], "There is no method 'magic'."),
-        (["serve", "flowers.csv", "--port", "70000"], "Invalid value for '--port'"),
-        (["serve", "flowers.csv", "--host", "203.0.113.7"], "Cannot listen on 203.0.113.7"),
-        (["serve", "flowers.csv", "--host", "no such host"], "Cannot listen on no such host"),
-        (["serve", "flowers.csv", "--keys", "nowhere.json"], "--keys takes JSON or a file of it"),
-        (["serve", "flowers.csv", "--session", "no/folder.cobras"], "is not a folder"),
-        (["demo", "--max-queries", "3"], "--max-queries needs --terminal"),
-    ],
-)
-def test_what_is_wrong_is_one_sentence(
-    flowers: Path,
-    arguments: list[str],
-    sentence: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(flowers.parent)
-    assert main([*arguments, "--no-browser"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert len(printed.err.splitlines()) == 1
-    assert sentence in printed.err
 
 
 def test_other_hosts_than_this_machine_are_told_of(start: Callable[..., Running], flowers: Path) -> None:

@@ -14,22 +14,19 @@ from cobras.cli.options import Scheduler, connect_dask
 EXAMPLE = "Example: cobras export flowers.cobras --out flowers-clusters.csv --answers answers.json"
 
 
+SessionFile = Annotated[
+    Path, typer.Argument(metavar="SESSION", help="A session file, such as flowers.cobras.")
+]
+Data = Annotated[Path | None, typer.Option(metavar="PATH", help="The data, when it is not where it was.")]
+OUT = "Write all columns and the cluster: .csv, .tsv, .parquet, .json or .jsonl."
+ANSWERS = "Write the answers, with your own ids, likewise."
+
+
 def export(
-    session: Annotated[
-        Path, typer.Argument(metavar="SESSION", help="A session file, such as flowers.cobras.")
-    ],
-    data: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="The data, when it is not where it was.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write all columns and the cluster: .csv, .tsv, .parquet, .json or .jsonl."
-        ),
-    ] = None,
-    answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the answers, with your own ids, likewise.")
-    ] = None,
+    session: SessionFile,
+    data: Data = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT)] = None,
+    answers: Annotated[Path | None, typer.Option(metavar="FILE", help=ANSWERS)] = None,
     scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
