@@ -18,8 +18,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from cobras.cli.terminal import glyphs_for, height_of, quantity, summary
-from cobras.cli.terminal.cards import render_pair
 from cobras.cli.terminal.keys import END, REDRAW, Keys
+from cobras.cli.terminal.pairs import render_pair
 from cobras.core.exceptions import CobrasError, DataChangedError, SessionFileError
 from cobras.core.progress import Progress
 from cobras.core.types import Answer, Pair

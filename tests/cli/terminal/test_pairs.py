@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from cobras.cli.terminal import ASCII, UNICODE, Glyphs
-from cobras.cli.terminal.cards import curve, render_pair
+from cobras.cli.terminal.pairs import curve, render_pair
 from cobras.core.types import Pair
 from cobras.data import Dataset, load_demo, read_dataset
 
