@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cobras import COBRAS, DataChangedError, InvalidDataError, Session, Space
 from cobras.spaces.kernels.dtw import dtw_matrix
-from cobras.spaces.series import MOST_SERIES, SeriesSpace
+from cobras.spaces.series import MOST_SERIES, SeriesSpace, standardize, stretch
 from tests.spaces.data import seeds, series
 
 
@@ -211,3 +211,11 @@ def test_a_file_of_a_table_is_not_opened_with_series(tmp_path):
     Session.open(tmp_path / "table.cobras", values, random_state=1).close()
     with pytest.raises(DataChangedError, match="made with a plain table"):
         Session.open(tmp_path / "table.cobras", SeriesSpace(values))
+
+
+def test_series_are_standardized_up_to_their_end_and_stretched_from_end_to_end():
+    values = np.array([[[1.0, 3.0, 0.0]], [[5.0, 5.0, 5.0]], [[1e200, 2e200, 3e200]]])
+    found = standardize(values, np.array([2, 3, 3]))
+    np.testing.assert_allclose(found[:, 0], [[-1, 1, 0], [0, 0, 0], np.array([-1, 0, 1]) * 1.5**0.5])
+    longer = stretch(values[:2], np.array([2, 3]))
+    np.testing.assert_allclose(longer[:, 0], [[1, 2, 3], [5, 5, 5]])

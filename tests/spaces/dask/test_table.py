@@ -39,8 +39,8 @@ def test_a_region_does_what_one_in_memory_does(n, d, k, block, seed):
         positions = np.unique(rng.integers(len(members), size=5))
         np.testing.assert_array_equal(there.rows(positions), here.rows(positions))
         np.testing.assert_array_equal(there.at(members[::-1]), X[members[::-1]])
-        kept, found = there.assign(centers)
-        expected_labels, expected = here.assign(centers)
+        kept, found = there.assign(centers, find_farthest=True)
+        expected_labels, expected = here.assign(centers, find_farthest=True)
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_array_equal(a, b)
         candidates = found.candidates[found.candidates >= 0]

@@ -239,7 +239,9 @@ def test_members_and_labels_are_found_from_the_splits_above():
 
 def test_a_task_numbers_its_rows_as_the_whole_table_does():
     rows = np.array([[0.0], [4.0], [5.0], [9.0]])
-    labels, found = workers.assign_rows(rows, np.array([1, 2, 3]), 100, 2, np.array([[4.0], [9.0]]), True)
+    labels, found = workers.assign_rows(
+        rows, np.array([1, 2, 3]), 100, 2, np.array([[4.0], [9.0]]), True, True
+    )
     assert labels.tolist() == [0, 0, 1]
     _, counts, candidates, farthest, reach, near = found
     assert counts[:, :, 2].tolist() == [[101, -1], [102, 103]]
@@ -252,4 +254,4 @@ def test_a_task_numbers_its_rows_as_the_whole_table_does():
     assert workers.take_rows(rows, np.array([1, 3]), 100, 2, np.array([1])).tolist() == [[9.0]]
     assert workers.take_all(rows, np.array([1, 3]), 100, 2)[0].tolist() == [101, 103]
     rows[2] = np.nan
-    assert "row 102, column 0" in workers.assign_rows(rows, None, 100, 2, np.array([[4.0]]), True)[1]
+    assert "row 102, column 0" in workers.assign_rows(rows, None, 100, 2, np.array([[4.0]]), True, True)[1]

@@ -47,7 +47,7 @@ def test_few_and_many_centers_are_added_up_alike():
         centers[:, :3] = rng.normal(size=(k, 3))
         labels = np.empty(500, np.uint8)
         sums, counts, *_ = assign(
-            X, np.arange(500), np.array([0, 200, 500]), centers, origin, np.empty(0, bool), labels
+            X, np.arange(500), np.array([0, 200, 500]), centers, origin, np.empty(0, bool), labels, False
         )
         for c in range(k):
             np.testing.assert_allclose(sums[:, c, :3].sum(axis=0), X[labels == c].sum(axis=0), atol=1e-9)

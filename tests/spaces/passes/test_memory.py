@@ -29,7 +29,7 @@ def test_a_pass_does_to_every_row_what_brute_force_does(n, d, k, block, seed):
     X = rng.normal(size=(n, d)).astype(rng.choice([np.float32, np.float64]))
     shown = rng.random(n) < 0.5 if rng.random() < 0.5 else None
     members, centers = some(rng, n), rng.normal(size=(k, d))
-    labels, found = MemoryRegion(X, members, shown, block).assign(centers)
+    labels, found = MemoryRegion(X, members, shown, block).assign(centers, find_farthest=True)
     members = np.arange(n) if members is None else members
     shown = np.ones(n, bool) if shown is None else shown
     distances = cdist(X[members], centers)

@@ -173,10 +173,10 @@ class RemoteRegion:
         members, rows = zip(*self._results(take_all, here), strict=True)
         return np.concatenate(members, dtype=index_type(len(self.table))), np.concatenate(rows)
 
-    def assign(self, centers: FloatArray) -> tuple[RemoteLabels, Sums]:
+    def assign(self, centers: FloatArray, *, find_farthest: bool = False) -> tuple[RemoteLabels, Sums]:
         """Return the number of the center nearest to every row, and the sums of the blocks."""
         check = not self.table.checked
-        tasks = self._tasks(assign_rows, range(len(self.members)), [(centers, check)])
+        tasks = self._tasks(assign_rows, range(len(self.members)), [(centers, find_farthest, check)])
         # Labels stay, the rest is sent here; both are asked for at once, or else the pass might be made twice.
         both = self.table.workers.keep([task[part] for part in (0, 1) for task in tasks])
         labels, sums_and_rows = both[: len(tasks)], both[len(tasks) :]

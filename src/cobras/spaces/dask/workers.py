@@ -127,7 +127,13 @@ def members_of_part(labels: Sequence[LabelArray], numbers: Sequence[int]) -> Ind
 
 
 def assign_rows(
-    rows: FloatArray, members: IndexArray | None, start: int, block: int, centers: FloatArray, check: bool
+    rows: FloatArray,
+    members: IndexArray | None,
+    start: int,
+    block: int,
+    centers: FloatArray,
+    find_farthest: bool,
+    check: bool,
 ) -> Any:
     """Return the labels of a pass, and its sums with the rows of its candidates.
 
@@ -136,7 +142,7 @@ def assign_rows(
     if check and (sentence := flaw(rows, start)):
         return None, sentence
     region = MemoryRegion(rows, members, None, block, in_turn)
-    labels, found = region.assign(centers)
+    labels, found = region.assign(centers, find_farthest=find_farthest)
     near = rows[found.candidates[found.candidates >= 0]]
     # From places in the partition to numbers in the whole table; -1 stays, for none.
     for numbers in (found.counts[:, :, 2], found.candidates, found.farthest):

@@ -54,7 +54,14 @@ def add_selection(tile: Array, selection: Array, to: Array) -> None:
 
 @kernel()
 def assign(
-    X: Array, members: Array, bounds: Array, centers: Array, origin: Array, shown: Array, labels: Array
+    X: Array,
+    members: Array,
+    bounds: Array,
+    centers: Array,
+    origin: Array,
+    shown: Array,
+    labels: Array,
+    find: bool,
 ) -> tuple[Array, Array, Array, Array, Array]:
     """
     Find the nearest center of every member, and add up the members of each center, block by block.
@@ -65,6 +72,7 @@ def assign(
     centers : (k, d padded with zeros to a multiple of 4), relative to `origin`
     shown : (n,) bool, or empty if every row may be shown
     labels : (m,), is set to the nearest center
+    find : whether to find the farthest members, which a pass needs only where centers are missing
 
     Returns
     -------
@@ -89,6 +97,10 @@ def assign(
             label_rows(tile, centers, squares, near, new)
             for b in range(stop - start, width):
                 new[b] = -1
+            if find:
+                for b in range(stop - start):
+                    if near[b] > reach[g]:
+                        reach[g], farthest[g] = near[b], members[start + b]
             for b in range(stop - start):
                 c, i = new[b], members[start + b]
                 labels[start + b] = c
@@ -96,8 +108,6 @@ def assign(
                     counts[g, c, 2] = i
                 if near[b] < least[c] and (shown.shape[0] == 0 or shown[i]):
                     least[c], candidates[g, c] = near[b], i
-                if near[b] > reach[g]:
-                    reach[g], farthest[g] = near[b], i
                 if shown.shape[0]:
                     counts[g, c, 1] += shown[i]
             if k <= 16:  # measured with 20 columns: beyond, adding the rows one by one is faster

@@ -60,7 +60,7 @@ class MemoryRegion:
         found: FloatArray = self.X[members]
         return found
 
-    def assign(self, centers: FloatArray) -> tuple[Any, Sums]:
+    def assign(self, centers: FloatArray, *, find_farthest: bool = False) -> tuple[Any, Sums]:
         """Return the number of the center nearest to every row, and the sums of the blocks."""
         relative, origin = relative_centers(centers, self.X.dtype)
         # One byte per row for up to 256 groups.
@@ -68,7 +68,7 @@ class MemoryRegion:
 
         def work(run: BlockRun) -> tuple[FloatArray | IndexArray, ...]:
             mine = labels[run.start : run.start + len(run.members)]
-            return assign(self.X, run.members, run.bounds, relative, origin, self.shown, mine)
+            return assign(self.X, run.members, run.bounds, relative, origin, self.shown, mine, find_farthest)
 
         sums, *others = self._join(work)
         return labels, Sums(sums[:, :, : self.X.shape[1]], *others)

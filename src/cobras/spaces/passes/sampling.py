@@ -31,7 +31,8 @@ class Sums(NamedTuple):
     sums : (n_blocks, k, d) of the members, relative to the origin of the pass
     counts : (n_blocks, k, 3): members, those that may be shown, the first member (-1 without any)
     candidates : (n_blocks, k): the member that may be shown nearest to its center (-1 without any)
-    farthest, reach : (n_blocks,): the member farthest from its nearest center (-1 without any); how far, squared
+    farthest, reach : (n_blocks,): the member farthest from its nearest center (-1 without any); how far, squared;
+        only where asked for
     """
 
     sums: FloatArray
@@ -54,7 +55,7 @@ class Region(Protocol):
     def at(self, members: IndexArray) -> FloatArray:
         """Return the rows of these members."""
 
-    def assign(self, centers: FloatArray) -> tuple[Any, Sums]:
+    def assign(self, centers: FloatArray, *, find_farthest: bool = False) -> tuple[Any, Sums]:
         """Return the number of the center nearest to every row, and the sums of the blocks."""
 
     def nearest(self, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
@@ -95,12 +96,12 @@ def groups_around(region: Region, centers: FloatArray, k: int = 1) -> Groups:
     The medoid is the best of the candidates of all blocks: of the rows that are nearest to the center of the last
     pass, the one that is nearest to the mean of the members.
     """
-    labels, found = region.assign(centers)
+    labels, found = region.assign(centers, find_farthest=len(centers) < k)
     # A sample may hold fewer than k different rows. Each center that is added takes a pass.
     while len(centers) < k and found.reach.max() > 0:
         farthest = found.farthest[[found.reach.argmax()]]
         centers = np.vstack([centers, region.at(farthest)])
-        labels, found = region.assign(centers)
+        labels, found = region.assign(centers, find_farthest=len(centers) < k)
     sizes, n_train = found.counts[:, :, :2].sum(axis=0).T
     if not sizes.all():
         return groups_around(region, centers[sizes > 0])
