@@ -32,12 +32,12 @@ from .estimators.competitors import ExploreConsolidate as ExploreConsolidate
 from .estimators.competitors import MinMax as MinMax
 from .methods.protocol import Reconsider as Reconsider
 from .methods.protocol import Step as Step
-from .session.history import Entry as Entry
-from .session.history import Revision as Revision
 from .session.oracles import LabelOracle as LabelOracle
 from .session.oracles import NoisyOracle as NoisyOracle
 from .session.oracles import RecordedOracle as RecordedOracle
 from .session.oracles import run as run
+from .session.replay import Entry as Entry
+from .session.replay import Revision as Revision
 from .session.session import Session as Session
 from .spaces.base import Space as Space
 from .spaces.dask.space import DaskSpace as DaskSpace

@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import EuclideanSpace, InvalidDataError, SeriesSpace, Space
-from cobras.spaces import OPTIONS, as_rows, choose_space
-from cobras.spaces.base import RemoteSpace, VectorSpace, nearest_trained, squared_distances
+from cobras.spaces.base import (
+    OPTIONS,
+    RemoteSpace,
+    VectorSpace,
+    as_rows,
+    choose_space,
+    nearest_trained,
+    squared_distances,
+)
 from tests.spaces.data import blobs, seeds
 
 

@@ -18,8 +18,7 @@ from cobras.core.partition import Partition
 from cobras.core.types import LabelArray, Oracle
 from cobras.session.oracles import LabelOracle, run
 from cobras.session.session import Session
-from cobras.spaces import OPTIONS
-from cobras.spaces.base import Space
+from cobras.spaces.base import OPTIONS, Space
 
 
 class LabelsPerQuery(Sequence[LabelArray]):

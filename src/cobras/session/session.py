@@ -23,10 +23,8 @@ from cobras.core.writers import answers_table, labels_table, write_frame, write_
 from cobras.methods.protocol import Method
 from cobras.methods.registry import all_options, find_method, registration
 from cobras.session.file import SessionFile, parts_to_store
-from cobras.session.history import Entry, History, Revision
-from cobras.session.replay import Replay
-from cobras.spaces import as_rows, choose_space
-from cobras.spaces.base import RemoteSpace, Space
+from cobras.session.replay import Entry, History, Replay, Revision
+from cobras.spaces.base import RemoteSpace, Space, as_rows, choose_space
 
 
 class Session:

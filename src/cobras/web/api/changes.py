@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from cobras.core.types import Answer, Pair
 from cobras.methods.registry import registration
-from cobras.session.history import Revision
+from cobras.session.replay import Revision
 from cobras.session.session import Session
 from cobras.web.api import models
 from cobras.web.api.models import REFUSALS, reply
