@@ -1,9 +1,9 @@
-"""How long a person waits when the rows lie on a cluster, and what travels.
+"""How long a person waits when the rows lie on a cluster, and what is sent.
 
     python -m benchmarks.cluster [--rows 5000000] [--workers 2] [--answers 30]
 
 Overlapping blobs, float32, 20 columns, made on the workers: processes of this machine, one thread each. Prints the
-time to the first question (from the array to the pair), the times from an answer to the next question, what travels
+time to the first question (from the array to the pair), the times from an answer to the next question, what is sent
 to the client, and by how much the client, with the scheduler inside, grows at most after its imports; more than
 300 MB make the exit code 1. Then the same rows are clustered in memory: the questions and labels must be the same,
 or the exit code is 1 as well.

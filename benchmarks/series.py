@@ -93,7 +93,7 @@ def run_peer(data: FloatArray, y: IntArray, distance: str, seed: int) -> tuple[f
     return seconds, scores(y, [np.zeros(len(y), dtype=np.int64), *found[1]])
 
 
-def made(series: Any, distance: Any) -> SeriesSpace:
+def make_space(series: Any, distance: Any) -> SeriesSpace:
     """Our space, with all that is computed once."""
     space = SeriesSpace(series, distance=distance, window=WINDOW, alpha=ALPHA)
     space.root(0)
@@ -115,7 +115,7 @@ def beside_peer(name: str, distance: str, n_seeds: int) -> tuple[bool, FloatArra
     matrix_seconds = 0.0
     if distance == "dtw":
         matrix_seconds, data = seconds_of(lambda: peer_affinities(series))
-    our_seconds, space = seconds_of(lambda: made(series, distance))
+    our_seconds, space = seconds_of(lambda: make_space(series, distance))
     runs = []
     for seed in range(n_seeds):
         runs.append(
@@ -205,7 +205,7 @@ def main() -> int:
         warnings.simplefilter("ignore")
         for distance in ("dtw", "kshape"):
             rng = np.random.default_rng(0)
-            run_ours(made(rng.normal(size=(40, 20)), distance), rng.integers(0, 2, 40), 0)  # compile
+            run_ours(make_space(rng.normal(size=(40, 20)), distance), rng.integers(0, 2, 40), 0)  # compile
         print(f"\nMean ARI over {options.seeds} seeds; z = difference / standard error; median CPU seconds")
         print(f"{'':43}{'':6}{'ARI':^42}{'CPU seconds':^26}{'ARI by':>11}")
         print(

@@ -60,8 +60,8 @@ class RemoteTable:
 
     def take(self, partitions: Sequence[Any], rows: IndexArray) -> Any:
         """Return what tasks, one for each partition, give for some rows."""
-        home = np.searchsorted(self.starts, rows, side="right") - 1
-        where = {p: np.flatnonzero(home == p) for p in np.unique(home)}
+        partition = np.searchsorted(self.starts, rows, side="right") - 1
+        where = {p: np.flatnonzero(partition == p) for p in np.unique(partition)}
         pick = dask.delayed(np.take, pure=False)
         tasks = [pick(partitions[p], rows[at] - self.starts[p], axis=0) for p, at in where.items()]
         found = np.concatenate(self.workers.results(tasks))
