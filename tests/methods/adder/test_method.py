@@ -35,6 +35,31 @@ def test_many_rows_are_seen_as_micro_clusters(problem, most):
         assert session.n_answers == max(len(asked) - 1, 0)
 
 
+@given(problems(methods=("adder",), spaces=("table",)), st.integers(-460, 460))
+def test_the_unit_of_the_data_does_not_matter(problem, power):
+    problem.X = problem.X.astype(np.float64)
+    session = problem.session()
+    asked = problem.answer_all(session, 30)
+    problem.X = problem.X * 2.0**power
+    other = problem.session()
+    assert problem.answer_all(other, 30) == asked
+    np.testing.assert_array_equal(other.labels_, session.labels_)
+
+
+@pytest.mark.parametrize("factor", [1e-140, 1e-25, 1e25, 1e140])
+def test_tiny_and_huge_numbers(factor):
+    labels = ADDER(max_queries=15, random_state=0).fit(X, y).labels_
+    np.testing.assert_array_equal(ADDER(max_queries=15, random_state=0).fit(X * factor, y).labels_, labels)
+
+
+@pytest.mark.parametrize("outlier", [1e100, -1e140])
+def test_an_outlier_leaves_the_others_in_their_clusters(outlier):
+    rows = X.copy()
+    rows[7, 2] = outlier
+    labels = ADDER(max_queries=30, random_state=0).fit(rows, y).labels_
+    assert adjusted_rand_score(y, labels) > 0.9
+
+
 def test_shapes_that_k_means_cannot_cut():
     moons, halves = make_moons(400, noise=0.06, random_state=0)
     est = ADDER(max_queries=20, random_state=0).fit(moons, halves)

@@ -18,9 +18,28 @@ def test_the_relations_are_those_of_the_rows(iris):
     some = np.array([140, 3, 77])
     centred = X - X.mean(axis=0)
     squared = ((X[:, None] - X[some]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(iris.columns("distance", some), squared, atol=1e-4)
+    unit = 2.0 ** np.frexp(np.median(np.abs(X - np.median(X, axis=0)).max(axis=1)))[1]
+    np.testing.assert_allclose(iris.columns("distance", some) * unit**2, squared, atol=1e-4)
     products = centred @ centred[some].T / (centred**2).sum(axis=1).mean()
     np.testing.assert_allclose(iris.columns("linear", some), products, atol=1e-5)
+
+
+@pytest.mark.parametrize("outlier", [1e10, -1e100, 1e150])
+def test_an_outlier_does_not_hide_how_the_others_lie(iris, outlier):
+    rows = np.vstack([X, np.full(4, outlier)])
+    some = np.array([140, 3, 77])
+    columns = Points(EuclideanSpace(rows), seed=0, n_parts=5).columns("distance", some)
+    np.testing.assert_allclose(columns[:-1], iris.columns("distance", some), rtol=0.02, atol=1e-3)
+    assert (columns[-1] > 1e10).all()
+
+
+def test_rows_of_which_most_are_the_same():
+    rows = np.zeros((40, 2))
+    rows[:3] = 1e-100, 1e-99
+    module.set_unit(rows)
+    assert 0.1 < np.abs(rows).max() < 2
+    module.set_unit(zeros := np.zeros((3, 2)))
+    assert not zeros.any()
 
 
 def test_columns_come_in_the_order_they_are_asked_for(iris):

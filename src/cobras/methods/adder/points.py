@@ -23,6 +23,7 @@ N_NEIGHBORS = 10
 NEAR, FAR = 0.9, 0.99  # the shares that go on in the two diffusions
 QUANTILES = np.linspace(0, 1, 501)[1:-1]
 N_SAMPLE = 500  # points from which scales are estimated
+FARTHEST = 2.0**20  # typical distances: its square leaves a double 12 bits for the square of one
 
 
 class Points:
@@ -38,6 +39,7 @@ class Points:
         self.first_parts = self.split(n_parts)
         self._micro = micro_clusters(space, seed) if space.n > MOST_POINTS else ()
         self._set_points()
+        set_unit(self._rows)
         self.n = len(self._rows)
         graph = affinities(self._rows, N_NEIGHBORS)
         self._near, self._far = Diffusion(graph, NEAR), Diffusion(graph, FAR)
@@ -170,6 +172,21 @@ class Points:
         for s in super_instances:
             groups.setdefault(int(clusters[self._point[s.first]]), []).append(s)
         return Partition.of(tuple(group) for group in groups.values())
+
+
+def set_unit(rows: FloatArray) -> None:
+    """Scale rows, in place, by a power of two, so that their squares neither overflow nor vanish.
+
+    A typical row then lies about one from the middle; one that is more than `FARTHEST` away is moved nearer.
+    """
+    middle = np.median(rows[:: -(-len(rows) // N_SAMPLE)], axis=0)
+    # The largest coordinate, since a square may overflow.
+    apart = np.abs(rows - middle).max(axis=1, initial=0)
+    # A power of two changes no digit: ordinary data gives the same results with it and without.
+    unit = np.frexp(np.median(apart[apart > 0]))[1] if apart.any() else 0
+    rows[:], middle, apart = (np.ldexp(values, -unit) for values in (rows, middle, apart))
+    far = apart > FARTHEST
+    rows[far] = middle + (rows[far] - middle) / apart[far, None] * FARTHEST
 
 
 def micro_clusters(space: VectorSpace, seed: int) -> tuple[SuperInstance, ...]:
