@@ -1,4 +1,4 @@
-"""A table with columns of many sorts."""
+"""Small tables, and a table with columns of many sorts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+FLOWERS = "name,length,width,kind\nrose,4,1,a\nlily,6,1,b\nivy,,3,a\n"
+X_FLOWERS = [[0, 0], [1, 0], [0.5, 1]]
 PEOPLE = pl.DataFrame(
     {
         "userId": [f"u{k}" for k in range(8)],
@@ -28,6 +30,12 @@ PEOPLE = pl.DataFrame(
         "group": list("abababab"),
     }
 )
+
+
+def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
 
 
 @pytest.fixture

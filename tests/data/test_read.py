@@ -14,17 +14,7 @@ from hypothesis import strategies as st
 from cobras.core.exceptions import DataChangedError
 from cobras.data import read_dataset, read_recipe
 from cobras.data.recipe import Recipe
-
-FLOWERS = "name,length,width,kind\nrose,4,1,a\nlily,6,1,b\nivy,,3,a\n"
-
-
-X_FLOWERS = [[0, 0], [1, 0], [0.5, 1]]
-
-
-def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
+from tests.data.conftest import FLOWERS, X_FLOWERS, write
 
 
 def test_features_ids_label_and_notes(tmp_path: Path) -> None:

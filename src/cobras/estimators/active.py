@@ -150,8 +150,17 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 # A dataclass writes the `__init__` from which scikit-learn reads the parameters.
+@dataclass(eq=False, repr=False, kw_only=True)
+class SplittingClusterer(ActiveClusterer):
+    """An estimator whose method splits by k-means, with the options of that."""
+
+    n_init: int = 10
+    full_restarts: bool = False
+    medoid: str = "nearest_to_centroid"
+
+
 @dataclass(eq=False, repr=False)
-class COBRAS(ActiveClusterer):
+class COBRAS(SplittingClusterer):
     """COBRAS: split the largest super-instance, merge the parts by queries, and begin again.
 
     Parameters
@@ -202,13 +211,10 @@ class COBRAS(ActiveClusterer):
     split_fallback: str = "train_only"
     representative: str = "first"
     max_level: int | None = None
-    n_init: int = 10
-    full_restarts: bool = False
-    medoid: str = "nearest_to_centroid"
 
 
 @dataclass(eq=False, repr=False)
-class COBRA(ActiveClusterer):
+class COBRA(SplittingClusterer):
     """COBRA: one over-clustering into super-instances, merged by queries.
 
     Parameters
@@ -234,13 +240,10 @@ class COBRA(ActiveClusterer):
     random_state: Any = None
     reuse: str = "transitive"
     representative: str = "first"
-    n_init: int = 10
-    full_restarts: bool = False
-    medoid: str = "nearest_to_centroid"
 
 
 @dataclass(eq=False, repr=False)
-class ADDER(ActiveClusterer):
+class ADDER(SplittingClusterer):
     """ADDER: compare a few super-instances, then place the instances around which the prediction is uncertain.
 
     Parameters
@@ -272,6 +275,3 @@ class ADDER(ActiveClusterer):
     calm: float = 0.1
     doubt: float = 0.15
     predictors: str = "all"
-    n_init: int = 10
-    full_restarts: bool = False
-    medoid: str = "nearest_to_centroid"

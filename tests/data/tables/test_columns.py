@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features, read_recipe
 from cobras.data.tables.columns import CATEGORY, feature_matrix, fit_category, word_counts
-from tests.data.conftest import PEOPLE
-
-
-def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
+from tests.data.conftest import PEOPLE, write
 
 
 def test_columns_that_count_or_name_the_rows(tmp_path: Path) -> None:

@@ -11,17 +11,7 @@ import pytest
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset
 from cobras.data.tables.csv import read_delimited
-
-FLOWERS = "name,length,width,kind\nrose,4,1,a\nlily,6,1,b\nivy,,3,a\n"
-
-
-X_FLOWERS = [[0, 0], [1, 0], [0.5, 1]]
-
-
-def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
+from tests.data.conftest import write
 
 
 def test_decimal_commas(tmp_path: Path) -> None:
