@@ -12,6 +12,7 @@ import pytest
 
 COMMAND = [sys.executable, "-c", "import sys; from cobras.cli import main; sys.exit(main())"]
 ENVIRONMENT = {**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "LINES": "24"}
+LIMIT = 300  # seconds that a command may take: long enough for a machine with much other work
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def cobras(tmp_path: Path) -> Runner:
             input=keys,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=LIMIT,
             cwd=tmp_path,
             env=ENVIRONMENT,
             check=False,

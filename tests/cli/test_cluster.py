@@ -22,7 +22,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.data.guess import Choices
 from cobras.data.tables.outofcore import LargeTable
 from cobras.data.tables.remote import read_remote
-from tests.cli.conftest import COMMAND, Runner
+from tests.cli.conftest import COMMAND, LIMIT, Runner
 from tests.cli.test_serve import Running, start
 
 __all__ = ["start"]
@@ -185,7 +185,7 @@ def test_a_scheduler_without_workers(address: str, tmp_path: Path) -> None:
             assert waiting.stderr.readline() == said
             time.sleep(1)
             waiting.send_signal(signal.SIGINT)
-            assert waiting.wait(timeout=30) == 130
+            assert waiting.wait(timeout=LIMIT) == 130
             assert waiting.stderr.read() == ""
         with subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path
@@ -193,4 +193,4 @@ def test_a_scheduler_without_workers(address: str, tmp_path: Path) -> None:
             assert waiting.stderr is not None
             assert waiting.stderr.readline() == said
             cluster.scale(1)
-            assert waiting.wait(timeout=60) == 0
+            assert waiting.wait(timeout=LIMIT) == 0

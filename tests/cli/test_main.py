@@ -5,12 +5,16 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
+import polars as pl
 import pytest
 
 from cobras.cli import main
+from tests.cli.conftest import ENVIRONMENT, LIMIT
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 VERBS = ["serve", "ask", "run", "export", "demo"]
@@ -158,3 +162,83 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.fixture
+def poisoned(flowers: Path, tmp_path: Path) -> Iterator[Path]:
+    """A script like the command that pip installs; modules that lie beside the data leave a word if they run."""
+    script = tmp_path / "bin" / "cobras"
+    script.parent.mkdir()
+    script.write_text(
+        "import sys\nfrom cobras.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+    )
+    for name in (
+        "numpy",
+        "cobras",
+        "joblib",
+        "pickle",
+        "socket",
+        "sklearn",
+        "distributed",
+        "multiprocessing",
+    ):
+        (tmp_path / f"{name}.py").write_text(f"open('was-run', 'a').write('{name} ')\nraise ImportError\n")
+    yield script
+    assert not (tmp_path / "was-run").exists(), (tmp_path / "was-run").read_text()
+
+
+def test_the_map_runs_no_module_beside_the_data(poisoned: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(poisoned), "serve", "flowers.csv", "--no-browser"]
+    environment = {**ENVIRONMENT, "XDG_STATE_HOME": str(tmp_path / "state")}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        base, token = server.stdout.readline().rstrip("\n").split("/?token=")
+        with httpx.Client(base_url=base, params={"token": token}, trust_env=False, timeout=LIMIT) as client:
+            end = time.monotonic() + LIMIT
+            found = {"layout": "none", "pending": True}
+            while found["pending"] and found["layout"] != "tsne" and time.monotonic() < end:
+                time.sleep(0.1)
+                found = client.get("/api/map").json()
+        server.kill()
+    assert (found["layout"], found["problem"]) == ("tsne", "")
+
+
+EXPERIMENT = """
+tasks = ["generated-blobs"]
+repetitions = 1
+folds = 2
+queries = 2
+[methods.COBRAS]
+use = "cobras.COBRAS"
+"""
+
+
+@pytest.mark.parametrize("workers", ["dask", "joblib"])
+def test_workers_run_no_module_beside_the_data(poisoned: Path, tmp_path: Path, workers: str) -> None:
+    if workers == "dask":
+        pl.read_csv(tmp_path / "flowers.csv").write_parquet(tmp_path / "flowers.parquet")
+        arguments = [
+            "run",
+            "flowers.parquet",
+            "--label",
+            "species",
+            "--scheduler",
+            "local",
+            "--max-queries",
+            "1",
+        ]
+    else:
+        (tmp_path / "small.toml").write_text(EXPERIMENT)
+        arguments = ["bench", "run", "small.toml", "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, str(poisoned), *arguments],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

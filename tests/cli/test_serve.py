@@ -19,6 +19,7 @@ import pytest
 from cobras import Session, read_dataset
 from cobras.cli.serve import read_keys
 from cobras.core.exceptions import InvalidDataError
+from tests.cli.conftest import LIMIT
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -34,7 +35,7 @@ class Running:
         assert found, (self.first, process.stderr.read() if process.stderr else "")
         self.base, self.token = found.groups()
         headers = {"Authorization": f"Bearer {self.token}"}
-        self.client = httpx.Client(base_url=self.base, headers=headers, trust_env=False, timeout=60)
+        self.client = httpx.Client(base_url=self.base, headers=headers, trust_env=False, timeout=LIMIT)
 
     def end(self, number: int) -> tuple[int, str, str]:
         """Send a signal; the exit code and what was printed since."""
@@ -44,7 +45,7 @@ class Running:
 
     def ended(self) -> tuple[int, str, str]:
         """The exit code and what was printed since the address, once it has ended."""
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=LIMIT)
         assert (
             self.process.stdout is not None
         )  # not communicate(): it would lose what readline() has read ahead
@@ -232,7 +233,7 @@ def test_the_browser_is_not_opened_inside_a_terminal(monkeypatch: pytest.MonkeyP
     open_browser("http://x")
     monkeypatch.setenv("DISPLAY", ":0")
     open_browser("http://y")
-    assert done.wait(5)
+    assert done.wait(LIMIT)
     assert opened == ["http://y"]
 
 

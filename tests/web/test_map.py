@@ -6,6 +6,7 @@ import base64
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from cobras import Session
 from cobras.data import read_dataset
 from cobras.web import map as web_map
 from cobras.web.map import Sample
-from tests.web.serving import decode_labels, serving
+from tests.web.serving import decode_labels, flowers, serving
 
 
 def session_with(n: int, seed: int, answers: list[bool], method: str = "cobras") -> Session:
@@ -139,3 +140,16 @@ def test_every_row_of_a_large_table_can_be_found(
             assert matches["total"] == size
         assert client.look("items", cluster=99, search="k")["total"] == 0
         assert [i["i"] for i in client.look("items", cluster=labels[7], rows="7,599,7")["items"]] == [7, 7]
+
+
+def test_why_the_process_of_the_map_failed_is_said(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import sys; print('a line before'); sys.exit('No room for the map.')"
+    monkeypatch.setattr(web_map, "COMMAND", (sys.executable, "-c", code))
+    with serving(flowers(tmp_path), file, refine=True) as client:
+        end = time.monotonic() + 60
+        while (found := client.look("map"))["pending"] and time.monotonic() < end:
+            time.sleep(0.05)
+    assert found["layout"] == "pca"
+    assert found["problem"] == "The map could not be computed to the end: No room for the map."

@@ -59,6 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # What polars frees goes back to the system after 0.1 s: a table of 160 MB then takes 590 MB in all, not 700.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:100,muzzy_decay_ms:0")
+    if arguments is None:
+        # Python processes that this one starts (dask, joblib) do not look for modules in the working directory: a
+        # file numpy.py beside the data would be run.
+        os.environ["PYTHONSAFEPATH"] = "1"
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Taken out here, because typer would accept it before the verb only.
     debug = "--debug" in given

@@ -160,7 +160,9 @@ def _lower_priority() -> None:
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
+    # Not through sys.stdin: Python aborts when it ends while a thread holds the lock of a buffer.
+    while os.read(0, 4096):
+        pass
     os._exit(0)
 
 

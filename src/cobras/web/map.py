@@ -29,6 +29,8 @@ from cobras.data.maps import N_DIMENSIONS, Coordinates, nearest, pca_map, points
 
 N_SHOWN = 100_000  # rows on the map
 N_REMOTE = 2_000  # the same where the rows lie on other machines
+# -P: modules are never looked for in the working directory, where the data may come with files of a stranger.
+COMMAND = (sys.executable, "-P", "-m", "cobras.data.maps")
 PREFIX = "cobras-map-"  # of temporary folders; the number of the process that made one follows
 
 
@@ -116,6 +118,7 @@ class Map:
         self.layout: Literal["none", "pca", "tsne"] = "none"
         self.coordinates: Coordinates = np.full((len(sample), 2), 0.5, np.float32)
         self.pending = True
+        self.problem = ""  # why it is not what it should be, in a sentence
         self._dataset, self._sample = dataset, sample
         self._changed, self._refine = changed, refine
         self._child: subprocess.Popen[bytes] | None = None
@@ -158,6 +161,8 @@ class Map:
             self._set_layout("pca", pca_map(self.rows))
             if self._refine:
                 self._compute_tsne(self.rows)
+        except Exception as error:
+            self.problem = f"The map could not be computed to the end: {error}"[:500]
         finally:
             self.pending = False
             self._changed()
@@ -172,17 +177,17 @@ class Map:
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
             rows = Path(folder, "rows.npy")
             np.save(rows, principal_components(X, min(N_DIMENSIONS, X.shape[1])))
-            command = [sys.executable, "-m", "cobras.data.maps", str(rows), folder]
-            with self._lock:
+            errors = Path(folder, "errors.txt")
+            with self._lock, errors.open("wb") as stream:
                 if self._closed:
                     return
                 # It ends when its standard input does: with this program, however that ends. In a session of its
                 # own it can take a low priority by itself, and Ctrl-C does not reach it.
                 self._child = subprocess.Popen(
-                    command,
+                    [*COMMAND, str(rows), folder],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
+                    stderr=stream,
                     start_new_session=True,
                 )
             with self._child as child:
@@ -190,6 +195,9 @@ class Map:
                 for line in child.stdout or ():
                     with contextlib.suppress(OSError, ValueError):
                         self._set_layout("tsne", np.load(line.decode().rstrip("\n")))
+            if child.returncode and not self._closed:
+                said = errors.read_text("utf-8", "replace").strip().splitlines()
+                raise RuntimeError(said[-1] if said else f"its process ended with code {child.returncode}")
 
 
 def remove_abandoned_folders() -> None:

@@ -117,6 +117,7 @@ def read_routes(context: Context) -> APIRouter:
             version=live.map_version,
             layout=context.map.layout,
             pending=context.map.pending,
+            problem=context.map.problem,
             n_items=len(context.dataset),
             rows=None if rows is None else base64.b64encode(rows.astype("<u4").tobytes()).decode(),
             data=context.map.encode(),

@@ -305,11 +305,13 @@ class MapModel(Model):
     `data` is base64 of little-endian float32, x and y of the first row, of the next and so on, all in [0, 1], y
     upwards.
     `pending` says that a better layout is being computed; an event `map` will tell.
+    `problem` says in a sentence why there is none, where computing it failed.
     """
 
     version: int
     layout: Literal["none", "pca", "tsne"]
     pending: bool
+    problem: str = ""
     n_items: int
     rows: str | None = None
     data: str

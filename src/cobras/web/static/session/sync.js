@@ -127,6 +127,7 @@ const fetchChanged = onceAtATime(async () => {
 
 async function fetchMap() {
   const { data, rows, ...rest } = await get("map");
+  if (rest.problem && rest.problem !== layout.value?.problem) showNotice(rest.problem, "problem");
   layout.set({ ...rest, rows: rows && new Uint32Array(bytes(rows)), xy: new Float32Array(bytes(data)) });
 }
 

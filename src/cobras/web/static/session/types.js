@@ -99,7 +99,7 @@
  * [0, 1], `rows` their numbers, ascending, where they are not all rows.
  *
  * @typedef {{version: number, at: number, of: Uint8Array | Uint16Array | Uint32Array, colours: number[]}} Labels
- * @typedef {{version: number, layout: "none" | "pca" | "tsne", pending: boolean, n_items: number,
+ * @typedef {{version: number, layout: "none" | "pca" | "tsne", pending: boolean, problem: string, n_items: number,
  *   rows: Uint32Array | null, xy: Float32Array}} Layout
  *
  * The focus: a cluster, by its colour, which stays with it when numbers change, or the rows of a lasso.
