@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -124,3 +125,23 @@ def test_the_method_without_a_word_depends_on_the_number_of_rows(
     dataset = read_dataset(flowers, label="species")
     assert 10 < len(dataset) <= 200
     assert source.open_session(dataset, None, **given).parameters["method"] == used
+
+
+def test_a_method_of_somebody_else_runs_only_when_it_is_named(
+    flowers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = flowers.with_name("elsewhere.py")
+    home.write_text("from cobras.methods.cobra import cobra as ask\nprint('imported')\n")
+    monkeypatch.syspath_prepend(flowers.parent)
+    file = str(flowers.with_suffix(".cobras"))
+    named = ["--method", "elsewhere:ask"]
+    assert main(["run", str(flowers), "--label", "species", *named, "--session", file]) == 0
+    capsys.readouterr()
+    for verb in (["export"], ["ask"], ["serve", "--no-browser"]):
+        monkeypatch.delitem(sys.modules, "elsewhere", raising=False)
+        assert main([*verb, file]) == 2
+        captured = capsys.readouterr()
+        assert "imported" not in captured.out
+        assert "code outside cobras" in captured.err
+    assert main(["export", file, *named, "--out", str(flowers.with_name("out.csv"))]) == 0
+    assert "imported" in capsys.readouterr().out

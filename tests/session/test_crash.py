@@ -1,10 +1,15 @@
-"""A session whose process is killed at any instant goes on as if nothing had happened."""
+"""A session whose process is killed or interrupted at any instant goes on as if nothing had happened."""
 
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+
+from cobras import Answer, Session
+from cobras.session import session as module
 
 KILLS = 500 if os.environ.get("COBRAS_SOAK") else 50
 
@@ -61,3 +66,93 @@ def test_no_acknowledged_answer_is_lost_by_a_kill(tmp_path):
     assert done.returncode == 0, done.stderr
     interrupted, _ = map(int, done.stdout.split())
     assert interrupted >= KILLS * 0.8
+
+
+# -- Ctrl-C ------------------------------------------------------------------------------------------------------
+
+X = [[0.0], [0.1], [0.2], [5.0], [5.1], [9.0], [9.1], [9.2]]
+FOLDER = str(Path(module.__file__).parent)
+CHANGES = {
+    "answer": lambda s: s.tell(None, s.ask()),
+    "constraint": lambda s: s.add_constraint(0, 1, Answer.SAME),
+    "mark": lambda s: s.mark(0, pure=True),
+    "name": lambda s: s.name(0, "b" if s.names.get(0) == "a" else "a"),
+    "undo": Session.undo,
+    "redo": Session.redo,
+    "revise": lambda s: s.revise(0, None),
+}
+
+
+@contextmanager
+def interrupted_after(n_lines):
+    """Raise KeyboardInterrupt once so many lines of the session's modules have run."""
+    left = n_lines
+
+    def trace(frame, event, argument):
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(FOLDER):
+            return None
+        left -= event == "line"
+        if left < 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def seen(session):
+    return session.history, session.names, session.marks, session.ask(), session.can_undo, session.can_redo
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_after_an_interruption_memory_is_what_the_file_says(kind, tmp_path):
+    path, change = tmp_path / "s.cobras", CHANGES[kind]
+    step = 1 if os.environ.get("COBRAS_SOAK") else 4
+    session = Session.open(path, X, "cobra", 0, n_super_instances=8)
+    for n_lines in range(0, 2000, step):
+        # A state in which the change is possible, and not one that grows.
+        while session.can_undo:
+            session.undo()
+        session.tell(True, session.ask())
+        session.tell(False, session.ask())
+        if kind == "redo":
+            session.undo()
+        try:
+            with interrupted_after(n_lines):
+                change(session)
+        except KeyboardInterrupt:
+            pass
+        else:
+            break
+        found = seen(session)
+        session.close()
+        session = Session.open(path, X)
+        assert seen(session) == found, n_lines
+    else:
+        pytest.fail("the change never came to its end")
+    session.close()
+    assert n_lines > 5 * step
+
+
+def test_an_interrupted_session_in_memory_holds_all_or_nothing():
+    for n_lines in range(400):
+        session = Session(X, "cobra", 0, n_super_instances=8)
+        session.tell(True, session.ask())
+        try:
+            with interrupted_after(n_lines):
+                session.undo()
+        except KeyboardInterrupt:
+            assert (session.n_answers, session.can_undo, session.can_redo) in (
+                (1, True, False),
+                (0, False, True),
+            )
+            assert len(session.history) == session.n_answers
+        else:
+            return
+    pytest.fail("undo never came to its end")

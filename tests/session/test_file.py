@@ -1,5 +1,7 @@
 """Sessions on disk: create, resume, refuse what does not belong together."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -127,3 +129,34 @@ def test_a_newer_version_that_asks_otherwise_keeps_all_answers(tmp_path, monkeyp
         live = s.ask(), s.labels_.tolist(), s.history
     with Session.open(path, X) as s:
         assert (s.ask(), s.labels_.tolist(), s.history) == live
+
+
+# -- methods that a file names -----------------------------------------------------------------------------------
+
+OWN = """
+from cobras.methods.cobra import cobra
+
+def ask(space, constraints, seed, *, k: int = 3):
+    return cobra(space, constraints, seed, n_super_instances=k)
+"""
+
+
+def test_a_file_imports_no_code_that_the_caller_does_not_name(tmp_path, monkeypatch):
+    (tmp_path / "somebody_elses.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "s.cobras"
+    with Session.open(path, X, "somebody_elses:ask", 0) as s:
+        s.tell(True, s.ask())
+    monkeypatch.delitem(sys.modules, "somebody_elses")
+    with pytest.raises(InvalidDataError, match=r"method='somebody_elses:ask'.* is code outside cobras"):
+        Session.open(path, X)
+    assert "somebody_elses" not in sys.modules
+    with Session.open(path, X, "somebody_elses:ask") as s:
+        assert s.n_answers == 1
+
+
+def test_a_registered_method_by_its_module_opens_as_before(tmp_path):
+    with Session.open(tmp_path / "s.cobras", X, "cobras.methods.cobra:cobra", 0) as s:
+        s.tell(True, s.ask())
+    with Session.open(tmp_path / "s.cobras", X) as s:
+        assert s.n_answers == 1

@@ -1,6 +1,7 @@
 """The session: what a person can do, see, and get wrong."""
 
 import json
+import threading
 
 import numpy as np
 import polars as pl
@@ -295,6 +296,29 @@ def test_names_follow_their_representative():
         session.name(99, "x")
 
 
+def test_a_name_is_one_event(tmp_path):
+    """A kill between two events would lose the old name."""
+    with Session.open(tmp_path / "s.cobras", X, random_state=0) as session:
+        run(session, LabelOracle(y), until=lambda s: s.n_answers >= 20)
+        for n, text in enumerate(["a", "b", "", "c"], 1):
+            session.name(1, text)
+            assert len(session._file.events()) == 20 + n
+            assert session.names == ({1: text} if text else {})
+    with Session.open(tmp_path / "s.cobras", X) as session:
+        assert session.names == {1: "c"}
+
+
+def test_the_old_name_goes_where_two_named_clusters_have_become_one():
+    session = Session([[0.0], [1.0], [3.0]], "cobra", n_super_instances=3, random_state=0)
+    for cluster in range(3):
+        session.name(cluster, f"name {cluster}")
+    run(session, lambda i, j: True)
+    assert session.partition.n_clusters == 1
+    session.name(0, "all")
+    assert session.names == {0: "all"}
+    assert list(session._history.names.values()) == ["all"]
+
+
 # -- looking -----------------------------------------------------------------------------------------------------
 
 
@@ -326,3 +350,42 @@ def test_export(tmp_path):
     assert [a["answer"] for a in answers] == [r.answer.name.lower() for r in session.history]
     with pytest.raises(InvalidDataError):
         session.export(tmp_path / "labels.docx")
+
+
+# -- threads -----------------------------------------------------------------------------------------------------
+
+
+def test_threads_take_turns(tmp_path):
+    errors = []
+    with Session.open(tmp_path / "s.cobras", X, random_state=0) as session:
+
+        def work(number):
+            for n in range(30):
+                try:
+                    match (number + n) % 5:
+                        case 0:
+                            session.undo()
+                        case 1:
+                            session.name(0, f"{number} {n}")
+                        case 2:
+                            assert len(session.labels_) == 150
+                            assert session.progress.n_answers >= 0
+                            assert len(session.partitions) > 0
+                            session.question_after(Answer.SAME)()
+                        case _:
+                            pair = session.ask()
+                            session.tell(y[pair.i] == y[pair.j], pair)
+                except CobrasError:  # another thread was first
+                    pass
+                except Exception as error:
+                    errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        expected = session.history, session.names, session.ask(), session.labels_.tolist()
+    with Session.open(tmp_path / "s.cobras", X) as session:
+        assert (session.history, session.names, session.ask(), session.labels_.tolist()) == expected

@@ -19,6 +19,7 @@ SessionFile = Annotated[
 ]
 Data = Annotated[Path | None, typer.Option(metavar="PATH", help="The data, when it is not where it was.")]
 OUT = "Write all columns and the cluster: .csv, .tsv, .parquet, .json or .jsonl."
+METHOD = "module:function of a method of your own that the session was made with; it is not run otherwise."
 ANSWERS = "Write the answers, with your own ids, likewise."
 
 
@@ -27,6 +28,7 @@ def export(
     data: Data = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT)] = None,
     answers: Annotated[Path | None, typer.Option(metavar="FILE", help=ANSWERS)] = None,
+    method: Annotated[str | None, typer.Option(metavar="NAME", help=METHOD)] = None,
     scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -36,7 +38,7 @@ def export(
     folder: the workers write the number and the cluster of each row there, as Parquet.
     """
     with connect_dask(scheduler):
-        write_export(session, data, out, answers, scheduler, as_json)
+        write_export(session, data, out, answers, method, scheduler, as_json)
 
 
 def write_export(
@@ -44,6 +46,7 @@ def write_export(
     data: Path | None,
     out: Path | None,
     answers: Path | None,
+    method: str | None,
     scheduler: str | None,
     as_json: bool,
 ) -> None:
@@ -62,7 +65,7 @@ def write_export(
                 "s3://bucket/labels that the workers of --scheduler write."
             )
     dataset = load_for_session(session, data, scheduler)
-    with open_session(dataset, session) as opened:
+    with open_session(dataset, session, method=method) as opened:
         opened.verify()  # all rows are compared before anything is written
         # A link or another spelling of the path is the same file.
         sources = [session, *(Path(p) for p in (data, opened.get_note("data")) if p is not None)]

@@ -7,8 +7,10 @@ for, so that what is compared in the paper (`cobras.baselines`) is named here wi
 from __future__ import annotations
 
 import inspect
+import os
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from cobras.core.exceptions import InvalidDataError
@@ -44,15 +46,27 @@ def find_method(method: str | Method) -> Method:
     """A method by its name, by "module:function", or as it is."""
     if callable(method):
         return method
-    home = METHODS[method].home if method in METHODS else method
+    home = "" if not isinstance(method, str) else METHODS[method].home if method in METHODS else method
     module, _, name = home.partition(":")
     try:
-        found: Method = getattr(import_module(module), name)
+        # Without a function after the colon nothing is imported: importing runs code.
+        found: Method | None = getattr(import_module(module), name) if name else None
     except (ImportError, AttributeError, ValueError):
+        found = None
+    if not callable(found):
         raise InvalidDataError(
             f"There is no method {method!r}. Use one of {', '.join(METHODS)}, or 'module:function' for your own."
-        ) from None
+        )
     return found
+
+
+def check_registered(method: str, file: str | os.PathLike[str]) -> None:
+    """Refuse the method that a session file names if it is not one of cobras: importing it would run its code."""
+    if method not in METHODS and method not in {known.home for known in METHODS.values()}:
+        raise InvalidDataError(
+            f"{PurePath(file).name} was made with method={method!r}, which is code outside cobras. If you trust "
+            f"it, name it when you open the file: method={method!r}, or --method {method} in the shell."
+        )
 
 
 def registration(method: str | Method) -> Registered:

@@ -19,7 +19,7 @@ import struct
 import sys
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
@@ -108,10 +108,13 @@ class Journal:
     def append(self, event: Event) -> None:
         """Write one event; it is on the disk when this returns."""
         body = json.dumps(event.body, default=_as_json)
-        with self._transaction() as db:
+
+        def insert(db: sqlite3.Connection) -> None:
             ((seq,),) = db.execute("SELECT coalesce(max(seq), 0) + 1 FROM event")
             row = (seq, float(event.at) + 0.0, event.kind, body)  # SQLite knows no -0.0
             db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?)", (*row, _checksum(*row)))
+
+        self._transact(insert)
 
     def get_meta(self, key: str) -> Any | None:
         """The value stored under `key`, or None."""
@@ -131,9 +134,12 @@ class Journal:
             else json.dumps(value, default=_as_json)
             for key, value in values.items()
         }
-        with self._transaction() as db:
+
+        def replace(db: sqlite3.Connection) -> None:
             for row in stored.items():
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, _checksum(*row)))
+
+        self._transact(replace)
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and release the lock."""
@@ -188,7 +194,8 @@ class Journal:
         self._rows("PRAGMA synchronous = FULL")
         # At every commit, so that who moves the file of a killed program without its -wal loses nothing.
         self._rows("PRAGMA wal_autocheckpoint = 1")
-        with self._transaction("EXCLUSIVE") as db:
+
+        def migrate(db: sqlite3.Connection) -> None:
             ((version,),) = db.execute("PRAGMA user_version")
             self._refuse_newer(version)
             for statement in chain(*MIGRATIONS[version:]):
@@ -196,6 +203,8 @@ class Journal:
             if version < len(MIGRATIONS):
                 db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+        self._transact(migrate, "EXCLUSIVE")
         # Last, because the switch writes a page of its own. Where SQLite does not answer "wal", it keeps its
         # rollback journal, which is as safe.
         self._rows("PRAGMA journal_mode = WAL")
@@ -203,19 +212,20 @@ class Journal:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             raise SessionFileError(f"{self.path.name} is closed. Open it again.")
+        if self._connection.in_transaction:  # Ctrl-C came before it could be rolled back
+            self._connection.execute("ROLLBACK")
         return self._connection
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
         with self._explain_errors(), self._lock:
             return self._open().execute(query, values).fetchall()
 
-    @contextlib.contextmanager
-    def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
+    def _transact(self, work: Callable[[sqlite3.Connection], None], kind: str = "IMMEDIATE") -> None:
         with self._explain_errors(), self._lock:
             db = self._open()
-            db.execute(f"BEGIN {kind}")
             try:
-                yield db
+                db.execute(f"BEGIN {kind}")
+                work(db)
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:  # when the disk is full, SQLite has rolled back already

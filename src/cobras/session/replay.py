@@ -6,7 +6,7 @@ same events are in the same state. A replay sends each answer to the method when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -95,6 +95,22 @@ class History:
         if rows and not 0 <= min(rows) <= max(rows) < n:
             raise InvalidDataError(f"The session names row {max(rows)}, but the data has {n} rows.")
 
+    @staticmethod
+    def of(events: Iterable[Event]) -> History:
+        """The history that these events make."""
+        history = History()
+        for event in events:
+            history.apply(event)
+        return history
+
+    def after(self, event: Event) -> History:
+        """The history with one more event; this one stays as it is."""
+        history = History(
+            list(self.entries), self.boundaries, list(self.undone), dict(self.names), self.n_answers
+        )
+        history.apply(event)
+        return history
+
     def apply(self, event: Event) -> None:
         """Apply one event; kinds that a later version may add change nothing."""
         match event.kind:
@@ -106,7 +122,7 @@ class History:
                 entry, boundaries = self.entries.pop(), self.boundaries
                 self.n_answers -= entry.kind == "answer"
                 self.undone.append((entry, boundaries))
-                self.boundaries = [min(boundary, len(self.entries)) for boundary in boundaries]
+                self.boundaries = sorted({min(boundary, len(self.entries)) for boundary in boundaries})
             case "redo":
                 entry, self.boundaries = self.undone.pop()
                 self._push(entry)
@@ -114,11 +130,12 @@ class History:
                 at = event.body["at"]
                 self.entries[at] = replace(self.entries[at], answer=Answer(event.body["answer"]))
                 self.undone.clear()
-                self.boundaries = [*self.boundaries, len(self.entries)]
+                self.boundaries = sorted({*self.boundaries, len(self.entries)})
             case "rebase":
-                self.boundaries = [*self.boundaries, len(self.entries)]
+                self.boundaries = sorted({*self.boundaries, len(self.entries)})
             case "name":
-                self.names.pop(event.body["representative"], None)
+                for representative in (event.body["representative"], *event.body.get("replaces", ())):
+                    self.names.pop(representative, None)
                 if event.body["text"]:
                     self.names[event.body["representative"]] = event.body["text"]
 

@@ -7,11 +7,11 @@ the split tree, so a replay repeats no k-means and asks the same questions.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from copy import deepcopy
-from dataclasses import replace
+from functools import wraps
 from pathlib import PurePath
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from cobras.core.checks import as_seed, as_train_mask, check_options, check_plain
 from cobras.core.constraints import ConstraintPairs
@@ -21,10 +21,24 @@ from cobras.core.progress import WINDOW, Progress, measure
 from cobras.core.types import Answer, Event, LabelArray, Pair, Record
 from cobras.core.writers import answers_table, labels_table, write_frame, write_table
 from cobras.methods.protocol import Method
-from cobras.methods.registry import all_options, find_method, registration
+from cobras.methods.registry import all_options, check_registered, find_method, registration
 from cobras.session.file import SessionFile, parts_to_store
 from cobras.session.replay import Entry, History, Replay, Revision
 from cobras.spaces.base import RemoteSpace, Space, as_rows, choose_space
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def in_turn(method: Callable[Concatenate[Session, P], R]) -> Callable[Concatenate[Session, P], R]:
+    """A method of a session during which calls from other threads wait."""
+
+    @wraps(method)
+    def call(session: Session, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session._lock:
+            return method(session, *args, **kwargs)
+
+    return call
 
 
 class Session:
@@ -62,7 +76,7 @@ class Session:
         **options: Any,
     ) -> None:
         self._file: SessionFile | None = None
-        self._history = History()
+        self._folded: History | None = History()
         self._set_up(as_rows(X), method, as_seed(random_state), train_indices, options)
 
     @classmethod
@@ -79,7 +93,8 @@ class Session:
         """Create a session file, or resume the one that is there.
 
         The parameters come from the file; one that is given and differs raises `DataChangedError`, and so does a
-        table other than the one the session was made with.
+        table other than the one the session was made with. A method of your own is named at each opening: a file
+        alone leads to no import.
         """
         if method is not None and not isinstance(method, str):
             raise InvalidDataError(
@@ -91,7 +106,7 @@ class Session:
         else:
             table, mask, made = X, as_train_mask(train_indices, len(X)), {}
         session = cls.__new__(cls)
-        session._history = History()
+        session._folded = None
         session._file = SessionFile(path, table)
         try:
             if session._file.is_new:
@@ -104,11 +119,11 @@ class Session:
                 given = {"method": method, "random_state": random_state, **made, **options}
                 stored, mask = session._file.resume(given, mask)
                 shown = train_indices if made else mask
+                if method is None:
+                    check_registered(stored["method"], path)
                 for option in registration(stored["method"]).retired_options:
                     stored.pop(option, None)
                 session._set_up(X, stored.pop("method"), stored.pop("random_state"), shown, stored)
-            for event in session._file.events():
-                session._history.apply(event)
             session._history.check_rows(session.space.n)
         except BaseException:
             session._file.give_up()
@@ -128,6 +143,7 @@ class Session:
         check_options(function, method_options)
         self.parameters = {"method": method, "random_state": seed, **space_options, **method_options}
         space = self.space
+        self._lock = threading.RLock()
         self._start = lambda constraints: function(space, constraints, seed, **method_options)
         self._state: Replay | None = None
         self._labels: tuple[Partition, LabelArray] | None = None
@@ -140,6 +156,7 @@ class Session:
         """The open question; None when nothing is left worth asking."""
         return self._replay.step.pair
 
+    @in_turn
     def tell(self, answer: Answer | bool | None, pair: Sequence[int]) -> None:
         """Answer the open question; `pair` names it, so that a late or doubled answer is refused."""
         answer = Answer.of(answer)
@@ -159,6 +176,7 @@ class Session:
         """Answer that one is unsure: the pair is set aside and never becomes a constraint."""
         self.tell(Answer.UNSURE, pair)
 
+    @in_turn
     def add_constraint(self, i: int, j: int, answer: Answer | bool) -> None:
         """Say what is known about any pair, asked or not."""
         answer = Answer.of(answer)
@@ -170,6 +188,7 @@ class Session:
         self._replay.constraints.check(i, j, answer)
         self._add(Event("constraint", {"i": int(i), "j": int(j), "answer": int(answer)}))
 
+    @in_turn
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
         """Mark a cluster as pure (do not split it) or complete (do not touch it); with neither, remove the mark."""
         if not registration(self.parameters["method"]).honours_marks:
@@ -178,33 +197,36 @@ class Session:
         body = {"super_instances": marked, "pure": bool(pure), "complete": bool(complete)}
         self._add(Event("mark", body))
 
+    @in_turn
     def name(self, cluster: int, text: str) -> None:
         """Name a cluster; the name stays with its representative when numbers change. Empty text removes it."""
-        body = {"representative": self.partition.cluster(cluster).representatives[0], "text": text.strip()}
+        first = self.partition.cluster(cluster).representatives[0]
+        body: dict[str, Any] = {"representative": first, "text": text.strip()}
         # After a merge, one cluster may hold the representatives of several names.
-        for old, number in self.clusters_of(self._history.names).items():
-            if number == cluster:
-                self._record(Event("name", {"representative": old, "text": ""}))
+        body["replaces"] = [r for r, at in self.clusters_of(self._history.names).items() if at == cluster]
         self._record(Event("name", body))
 
     # -- changing one's mind ---------------------------------------------------------------------------------------
 
+    @in_turn
     def undo(self) -> Entry:
         """Take back the last answer, constraint or mark, and return it."""
         if not self.can_undo:
             raise CobrasError("There is nothing to undo.")
-        self._record(Event("undo"))
         self._state = None
+        self._record(Event("undo"))
         return self._history.undone[-1][0]
 
+    @in_turn
     def redo(self) -> Entry:
         """Bring back what was undone last, and return it."""
         if not self.can_redo:
             raise CobrasError("There is nothing to redo.")
-        self._record(Event("redo"))
         self._state = None
+        self._record(Event("redo"))
         return self._history.entries[-1]
 
+    @in_turn
     def revise(self, index: int, answer: Answer | bool | None) -> Revision:
         """Change an old answer, by its index in the history, and replay everything after it."""
         answer = Answer.of(answer)
@@ -217,11 +239,11 @@ class Session:
         void = before.without_effect(self._history.entries)
         event = Event("revise", {"at": places[index], "answer": int(answer)})
         # On a copy first: a revision that contradicts earlier answers must change nothing.
-        history = deepcopy(self._history)
-        history.apply(event)
+        history = self._history.after(event)
         after = Replay(self._start, history)
         if places[index] in after.contradicted:
             raise after.contradicted[places[index]]
+        self._state = None
         self._record(event)
         self._state = after
         lost = after.without_effect(history.entries) - void
@@ -232,13 +254,13 @@ class Session:
             tuple(record for place, record in records if place in unasked),
         )
 
+    @in_turn
     def question_after(self, *answers: Answer) -> Callable[[], Pair | None]:
         """A function that returns the question after the open one, and those after it, have got these answers.
 
         It changes nothing and may run in any thread.
         """
-        # A copy, because the session goes on while this runs.
-        history = replace(self._history, entries=list(self._history.entries))
+        history = self._history  # never changed in place: the session goes on while this runs
 
         def next_question() -> Pair | None:
             replay = Replay(self._start, history)
@@ -267,6 +289,7 @@ class Session:
         return self._replay.step.partition
 
     @property
+    @in_turn
     def labels_(self) -> LabelArray:
         """The cluster of every row; always a valid clustering."""
         partition = self.partition
@@ -277,10 +300,12 @@ class Session:
             self._labels = partition, labels
         return self._labels[1]
 
+    @in_turn
     def clusters_of(self, rows: Iterable[int]) -> dict[int, int]:
         """The cluster numbers of some rows, without those of all others."""
         return self.partition.clusters_of(rows, self._homes)
 
+    @in_turn
     def labels_at(self, n_answers: int) -> LabelArray:
         """The labels one had, or would have had, after so many answers."""
         partitions = self._replay.partitions
@@ -289,6 +314,7 @@ class Session:
         return partitions[n_answers].labels
 
     @property
+    @in_turn
     def partitions(self) -> tuple[Partition, ...]:
         """The clustering before the first answer and after each one; they share their arrays."""
         return tuple(self._replay.partitions)
@@ -299,33 +325,39 @@ class Session:
         return self._history.n_answers
 
     @property
+    @in_turn
     def history(self) -> tuple[Record, ...]:
         """All answers and volunteered constraints, in order."""
         return self._history.records(void=self._replay.without_effect(self._history.entries))
 
     @property
+    @in_turn
     def set_aside(self) -> tuple[Pair, ...]:
         """Pairs answered with unsure. Revise such an answer, or add a constraint, to settle one."""
         return tuple(self._replay.constraints.set_aside)
 
     @property
+    @in_turn
     def names(self) -> dict[int, str]:
         """The names of clusters, by cluster number."""
         names = self._history.names
         return {number: names[r] for r, number in self.clusters_of(names).items()}
 
     @property
+    @in_turn
     def marks(self) -> dict[int, str]:
         """Which clusters are marked as "pure" or "complete", by cluster number."""
         kinds = {"pure": self._replay.constraints.pure, "complete": self._replay.constraints.complete}
         number = self.clusters_of([i for marked in kinds.values() for i, _ in marked])
         return {number[i]: kind for kind, marked in kinds.items() for i, _ in sorted(marked)}
 
+    @in_turn
     def constraints(self) -> ConstraintPairs:
         """What was answered, as must-links and cannot-links; unsure answers are neither."""
         return self._replay.constraints.pairs()
 
     @property
+    @in_turn
     def progress(self) -> Progress:
         """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
         partitions = self._replay.partitions
@@ -384,24 +416,38 @@ class Session:
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
+    # Ctrl-C may come between any two steps. What is computed from the journal is therefore dropped before an event
+    # is written, and set once all is done; what is missing is computed again when it is needed.
+
     @property
+    @in_turn
+    def _history(self) -> History:
+        if self._folded is None:
+            assert self._file is not None
+            self._folded = History.of(self._file.events())
+        return self._folded
+
+    @property
+    @in_turn
     def _replay(self) -> Replay:
         if self._state is None:
-            self._state = Replay(self._start, self._history)
+            replay = Replay(self._start, self._history)
             # A newer version may ask other questions than the journal expects: from here on, answers follow these.
-            if self._state.asked_otherwise:
+            if replay.asked_otherwise:
                 self._record(Event("rebase"))
+            self._state = replay
         return self._state
 
     def _add(self, event: Event) -> None:
-        replay = self._replay
+        replay, self._state = self._replay, None
         self._record(event)
         # If the method fails, for example because there are no workers, the next call replays everything.
-        self._state = None
         replay.feed(self._history.entries[-1:])
         self._state = replay
 
     def _record(self, event: Event) -> None:
+        history = self._history.after(event)
         if self._file is not None:
+            self._folded = None
             self._file.append(event)
-        self._history.apply(event)
+        self._folded = history
