@@ -280,7 +280,7 @@ def killed_foreign_database(path: Path) -> None:
         (foreign_database, "is not a session file of cobras"),
         (killed_foreign_database, "is not a session file of cobras"),
         (cut, "ends after 50 bytes"),
-        (newer, "has format 2, but this version of cobras reads formats up to 1. Install a newer version"),
+        (newer, "has format 3, but this version of cobras reads formats up to 2. Install a newer version"),
         (Path.mkdir, "is a folder or a device"),
         pytest.param(os.mkfifo if os.name == "posix" else None, "is a folder or a device", marks=posix),
     ],
@@ -357,15 +357,15 @@ def test_migrations_keep_the_events(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(storage, "MIGRATIONS", (*storage.MIGRATIONS, more, ("CREATE TABLE meta (x)",)))
     assert "is damaged" in refusal(tmp_path / "s.cobras")  # the last migration fails: none is applied
     assert folder_bytes(tmp_path) == before
-    monkeypatch.setattr(storage, "MIGRATIONS", storage.MIGRATIONS[:2])
+    monkeypatch.setattr(storage, "MIGRATIONS", storage.MIGRATIONS[:3])
     for _ in range(2):
         with Journal(tmp_path / "s.cobras") as journal:
             assert list(journal.events()) == made
     with closing(sqlite3.connect(tmp_path / "s.cobras")) as db:
         assert db.execute("SELECT text FROM note").fetchall() == [("kept",)]
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert db.execute("PRAGMA user_version").fetchone() == (3,)
     monkeypatch.undo()
-    assert "has format 2" in refusal(tmp_path / "s.cobras")
+    assert "has format 3" in refusal(tmp_path / "s.cobras")
 
 
 def test_the_mark_of_a_file_is_part_of_a_transaction(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """The journal of a session on disk: one SQLite file per session.
 
 An event is on the disk when `append` returns, so a killed program loses nothing that was acknowledged. The
-lock on the file is SQLite's own and dies with the process. SQLite does not notice a flipped bit inside a row,
-so each row carries a checksum, and events are numbered without gaps.
+lock on the file is SQLite's own and dies with the process. SQLite does not notice a flipped bit inside a row, nor
+that a row is gone, so each row carries a checksum, and a seal counts and sums up all rows. Everything is compared
+when the file is opened.
 
 Closing any descriptor of a file drops every POSIX lock that the process has on it. While a journal is open,
 no other code in the same program may open its file, not even to copy it.
@@ -20,6 +21,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
@@ -39,7 +41,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE event (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, "
         "body TEXT NOT NULL, checksum INTEGER NOT NULL)",
     ),
+    # One row, written with every change: the number of events, a checksum over theirs, and one over those of meta.
+    (
+        "CREATE TABLE seal (n_events INTEGER NOT NULL, events INTEGER NOT NULL, meta INTEGER NOT NULL, "
+        "checksum INTEGER NOT NULL)",
+    ),
 )
+SEALED = 2  # the first version with a seal
 _HEADER = struct.Struct(">16s44xi4xi28x")  # of every SQLite file: magic, user_version, application_id
 
 _opening = threading.Lock()
@@ -75,13 +83,15 @@ class Journal:
         self.path = Path(path).absolute()
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._stamp: tuple[int, int] | None = None  # size and time of the last write; None when not known
         with _opening, self._explain_errors():
             self._refuse_foreign()
             db = sqlite3.connect(self.path, timeout=0.2, isolation_level=None, check_same_thread=False)
             try:
                 self._connection = db
                 self._prepare()
-                self._identity = _identity(self.path)
+                self._identity, self._stamp = _identity(self.path), _stamp(self.path)
             except BaseException:
                 db.close()
                 raise
@@ -91,40 +101,32 @@ class Journal:
     @property
     def is_new(self) -> bool:
         """Whether nothing has been written yet."""
-        return not self._rows("SELECT 1 FROM meta UNION ALL SELECT 1 FROM event LIMIT 1")
+        with self._explain_errors(), self._lock:
+            db = self._open()
+            return not self._seal(db)[0] and not db.execute("SELECT 1 FROM meta").fetchall()
 
     def events(self) -> tuple[Event, ...]:
         """All events, in the order in which they were appended."""
-        found: list[Event] = []
-        # An open cursor, perhaps kept by a traceback, would keep the lock beyond close().
-        with self._explain_errors(found), self._lock, contextlib.closing(self._open().cursor()) as rows:
-            rows.execute("SELECT seq, at, kind, body, checksum FROM event ORDER BY seq")
-            for seq, at, kind, body, checksum in rows:
-                if seq != len(found) + 1 or checksum != _checksum(seq, at, kind, body):
-                    raise sqlite3.DatabaseError("a row does not match its checksum")
-                found.append(Event(kind, json.loads(body), at))
-        return tuple(found)
+        with self._explain_errors(), self._lock:
+            return tuple(self._events(self._open()))
 
     def append(self, event: Event) -> None:
         """Write one event; it is on the disk when this returns."""
         body = json.dumps(event.body, default=_as_json)
 
         def insert(db: sqlite3.Connection) -> None:
-            ((seq,),) = db.execute("SELECT coalesce(max(seq), 0) + 1 FROM event")
-            row = (seq, float(event.at) + 0.0, event.kind, body)  # SQLite knows no -0.0
-            db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?)", (*row, _checksum(*row)))
+            n_events, events, meta = self._seal(db)
+            row = (n_events + 1, float(event.at) + 0.0, event.kind, body)  # SQLite knows no -0.0
+            checksum = _checksum(*row)
+            db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?)", (*row, checksum))
+            self._set_seal(db, n_events + 1, _checksum(checksum, start=events), meta)
 
         self._transact(insert)
 
     def get_meta(self, key: str) -> Any | None:
         """The value stored under `key`, or None."""
-        for value, checksum in self._rows("SELECT value, checksum FROM meta WHERE key = ?", key):
-            if checksum != _checksum(key, value):
-                raise SessionFileError(
-                    f"{self.path.name} is damaged: its {key} cannot be read. Use a copy of it."
-                )
-            return value if isinstance(value, bytes) else json.loads(value)
-        return None
+        rows = self._rows("SELECT key, value, checksum FROM meta WHERE key = ?", key)
+        return next((self._meta_value(*row) for row in rows), None)
 
     def set_meta(self, **values: Any) -> None:
         """Store JSON values or bytes, all of them or none."""
@@ -136,8 +138,10 @@ class Journal:
         }
 
         def replace(db: sqlite3.Connection) -> None:
+            n_events, events, _ = self._seal(db)
             for row in stored.items():
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, _checksum(*row)))
+            self._set_seal(db, n_events, events, _meta_checksum(db))
 
         self._transact(replace)
 
@@ -147,7 +151,8 @@ class Journal:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-                _open_here.pop(self._identity, None)
+                if self._identity is not None:
+                    _open_here.pop(self._identity, None)
 
     def __enter__(self) -> Self:
         return self
@@ -198,8 +203,15 @@ class Journal:
         def migrate(db: sqlite3.Connection) -> None:
             ((version,),) = db.execute("PRAGMA user_version")
             self._refuse_newer(version)
+            # Views, triggers and other columns are not ours: nothing is read from them.
+            if version < 0 or _schema(db) != _schema_of(MIGRATIONS[:version]):
+                raise sqlite3.DatabaseError("the tables are not those of this format")
+            found = self._check(db, sealed=version >= SEALED)
             for statement in chain(*MIGRATIONS[version:]):
                 db.execute(statement)
+            if version < SEALED:
+                db.execute("INSERT INTO seal VALUES (0, 0, 0, 0)")
+                self._set_seal(db, *found)
             if version < len(MIGRATIONS):
                 db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
@@ -208,6 +220,59 @@ class Journal:
         # Last, because the switch writes a page of its own. Where SQLite does not answer "wal", it keeps its
         # rollback journal, which is as safe.
         self._rows("PRAGMA journal_mode = WAL")
+
+    def _check(self, db: sqlite3.Connection, sealed: bool) -> tuple[int, int, int]:
+        """Read everything once, and return its seal; what is damaged raises."""
+        if not _schema(db):
+            return 0, 0, 0
+        self._events(db, sealed)
+        checksums = [checksum for (checksum,) in db.execute("SELECT checksum FROM event ORDER BY seq")]
+        for row in db.execute("SELECT key, value, checksum FROM meta").fetchall():
+            self._meta_value(*row)
+        found = len(checksums), _checksum(*checksums), _meta_checksum(db)
+        if (sealed and found != self._seal(db)) or db.execute("PRAGMA integrity_check(1)").fetchall() != [
+            ("ok",)
+        ]:
+            raise sqlite3.DatabaseError("rows are missing, or the file is not sound")
+        return found
+
+    def _events(self, db: sqlite3.Connection, sealed: bool = True) -> list[Event]:
+        found: list[Event] = []
+        # An open cursor, perhaps kept by a traceback, would keep the lock beyond close().
+        with self._explain_errors(found), contextlib.closing(db.cursor()) as rows:
+            rows.execute("SELECT seq, at, kind, body, checksum FROM event ORDER BY seq")
+            for seq, at, kind, text, checksum in rows:
+                body = _from_json(text)
+                if (
+                    seq != len(found) + 1
+                    or checksum != _checksum(seq, at, kind, text)
+                    or not isinstance(kind, str)
+                    or not isinstance(at, float)
+                    or not isinstance(body, dict)
+                ):
+                    raise sqlite3.DatabaseError("a row does not match its checksum")
+                found.append(Event(kind, body, at))
+            if sealed and len(found) != self._seal(db)[0]:
+                raise sqlite3.DatabaseError("events are missing")
+        return found
+
+    def _meta_value(self, key: Any, value: Any, checksum: Any) -> Any:
+        with contextlib.suppress(sqlite3.DatabaseError):
+            if checksum == _checksum(key, value):
+                return value if isinstance(value, bytes) else _from_json(value)
+        raise SessionFileError(f"{self.path.name} is damaged: its {key} cannot be read. Use a copy of it.")
+
+    def _seal(self, db: sqlite3.Connection) -> tuple[int, int, int]:
+        rows = db.execute("SELECT n_events, events, meta, checksum FROM seal").fetchall()
+        if len(rows) != 1 or rows[0][3] != _checksum(*rows[0][:3]):
+            raise sqlite3.DatabaseError("the seal is broken")
+        n_events, events, meta, _ = rows[0]
+        return n_events, events, meta
+
+    def _set_seal(self, db: sqlite3.Connection, *seal: int) -> None:
+        db.execute(
+            "UPDATE seal SET n_events = ?, events = ?, meta = ?, checksum = ?", (*seal, _checksum(*seal))
+        )
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -223,6 +288,8 @@ class Journal:
     def _transact(self, work: Callable[[sqlite3.Connection], None], kind: str = "IMMEDIATE") -> None:
         with self._explain_errors(), self._lock:
             db = self._open()
+            self._refuse_lost()
+            self._stamp = None
             try:
                 db.execute(f"BEGIN {kind}")
                 work(db)
@@ -231,6 +298,26 @@ class Journal:
                 if db.in_transaction:  # when the disk is full, SQLite has rolled back already
                     db.execute("ROLLBACK")
                 raise
+            self._refuse_lost()
+            if self._identity is not None:
+                self._stamp = _stamp(self.path)
+
+    def _refuse_lost(self) -> None:
+        """Notice that the file is gone or is another one: SQLite would write on into what nobody finds again."""
+        if self._identity is None:  # being opened
+            return
+        try:
+            identity, stamp = _identity(self.path), _stamp(self.path)
+        except FileNotFoundError:
+            what = "deleted or moved"
+        else:
+            if identity == self._identity and stamp[0] and stamp == (self._stamp or stamp):
+                return
+            what = "replaced" if identity != self._identity else "changed by another program"
+        raise SessionFileError(
+            f"{self.path.name} was {what} while it was open, so this change is not saved. Export what you need, "
+            "close the session, and open a file that is complete."
+        )
 
     @contextlib.contextmanager
     def _explain_errors(self, found: list[Event] | None = None) -> Iterator[None]:
@@ -295,8 +382,32 @@ def _digest(X: npt.NDArray[Any], n_rows: int) -> str:
     return digest.hexdigest()
 
 
-def _checksum(*columns: object) -> int:
-    crc = 0
+def _schema(db: sqlite3.Connection) -> list[tuple[object, ...]]:
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    return db.execute(query).fetchall()
+
+
+@cache
+def _schema_of(migrations: tuple[tuple[str, ...], ...]) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        for statement in chain(*migrations):
+            db.execute(statement)
+        return _schema(db)
+
+
+def _meta_checksum(db: sqlite3.Connection) -> int:
+    return _checksum(*db.execute("SELECT key, checksum FROM meta ORDER BY key").fetchall())
+
+
+def _from_json(text: object) -> Any:
+    try:
+        return json.loads(text)  # type: ignore[arg-type]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise sqlite3.DatabaseError("a value is not JSON") from error
+
+
+def _checksum(*columns: object, start: int = 0) -> int:
+    crc = start
     for value in columns:
         crc = zlib.crc32(value if isinstance(value, bytes) else json.dumps(value).encode(), crc)
     return crc
@@ -311,6 +422,11 @@ def _as_json(value: object) -> Any:
 def _identity(path: Path) -> tuple[int, int]:
     stat = path.stat()
     return stat.st_dev, stat.st_ino
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns
 
 
 def _holder(path: Path) -> str:
