@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,9 @@ import pytest
 
 from cobras.cli import main, source
 from cobras.data import read_dataset
+from cobras.data.cache import cache_folder
 from cobras.methods.registry import METHODS
+from cobras.session.journal import Journal
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -145,3 +148,51 @@ def test_a_method_of_somebody_else_runs_only_when_it_is_named(
         assert "code outside cobras" in captured.err
     assert main(["export", file, *named, "--out", str(flowers.with_name("out.csv"))]) == 0
     assert "imported" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX permissions")
+def test_what_is_made_from_private_data_is_private(flowers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(flowers.parent)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(flowers.parent))
+    (flowers.parent / "cobras").mkdir(0o755)  # as versions before made it
+    before = os.umask(0o022)
+    try:
+        for mode, expected in ((0o600, 0o600), (0o640, 0o640), (0o644, 0o644)):
+            flowers.chmod(mode)
+            assert (
+                main(["run", "flowers.csv", "--label", "species", "--max-queries", "2", "--session", "s"])
+                == 0
+            )
+            assert main(["export", "s", "--out", "out.csv", "--answers", "answers.json"]) == 0
+            assert [Path(name).stat().st_mode & 0o777 for name in ("out.csv", "answers.json")] == [
+                expected
+            ] * 2
+            assert Path("s").stat().st_mode & 0o777 == 0o600
+            for name in ("s", "out.csv", "answers.json"):
+                Path(name).unlink()
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    assert cache_folder().stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("column", ["id", "number"])
+def test_a_resume_never_changes_the_recipe(
+    cobras: Runner, flowers: Path, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
+    """A table that gained a column that counts or names its rows is read as before, and so is the first one."""
+    monkeypatch.chdir(flowers.parent)
+    first = pl.read_csv(flowers).select("length", "width")
+    first.write_csv(flowers)
+    assert cobras("ask", "flowers.csv", "--seed", "0", keys="yn").returncode == 0
+    with Journal("flowers.cobras") as journal:
+        recipe = journal.get_meta("note:recipe")
+    names = pl.Series(column, [f"f{k}" for k in range(60)] if column == "id" else range(1, 61))
+    first.insert_column(0, names).write_csv(flowers)
+    resumed = cobras("ask", "flowers.csv", keys="n")
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    with Journal("flowers.cobras") as journal:
+        assert journal.get_meta("note:recipe") == recipe
+    first.select("length", "width").write_csv(flowers)
+    again = cobras("export", "flowers.cobras", "--out", "out.csv")
+    assert again.returncode == 0, again.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import socket
+import stat
 import subprocess
 import threading
 import time
@@ -219,7 +220,9 @@ def test_other_keys_are_refused(keys: str) -> None:
         read_keys(keys)
 
 
-def test_the_browser_is_not_opened_inside_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_browser_is_opened_without_the_token_and_not_inside_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     import webbrowser
 
     from cobras.cli.serve import open_browser
@@ -230,11 +233,15 @@ def test_the_browser_is_not_opened_inside_a_terminal(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    open_browser("http://x")
+    file = tmp_path / "page.html"
+    open_browser("http://x/?token=secret", file)
+    assert not file.exists()
     monkeypatch.setenv("DISPLAY", ":0")
-    open_browser("http://y")
+    open_browser("http://y/?token=secret", file)
     assert done.wait(LIMIT)
-    assert opened == ["http://y"]
+    assert opened == [file.as_uri()]  # all users see the arguments of a process
+    assert "url=http://y/?token=secret" in file.read_text()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_importing_the_shell_brings_in_nothing_of_the_web(command: list[str]) -> None:

@@ -12,8 +12,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cobras import Answer, Session
+from cobras.cli.serve import open_browser
 from cobras.data import read_dataset
 from tests.web.browser import (
+    SHOWN,
     Command,
     answer_by_keys,
     expect_answers,
@@ -39,6 +41,25 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
         tab(browser, client.server.address) as page,
     ):
         yield page
+
+
+def test_the_token_leaves_the_address(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the private file led to it that the command opens; a reload and a new tab need no token."""
+    monkeypatch.setattr("webbrowser.open", lambda address: None)
+    monkeypatch.setenv("DISPLAY", ":0")
+    file = tmp_path / "open.html"
+    with serving(flowers(tmp_path), tmp_path / "flowers.cobras") as client:
+        open_browser(client.server.address, file)
+        with tab(browser, file.as_uri()) as page:
+            expect(page).to_have_url(f"{client.base_url}/")
+            page.reload()
+            page.wait_for_selector(SHOWN)
+            another = page.context.new_page()
+            another.goto(str(client.base_url))
+            another.wait_for_selector(SHOWN)
+            assert client.server.token not in another.evaluate("document.cookie + location")
 
 
 def test_a_whole_session(browser: Browser, tmp_path: Path) -> None:

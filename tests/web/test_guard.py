@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.responses import PlainTextResponse
 
-from cobras.web.guard import LIMIT, is_loopback, user_secret
+from cobras.web.guard import LIMIT, Guard, is_loopback, user_secret
 from tests.web.serving import Client, flowers, serving
 
 READS = ["/api/question", "/api/labels", "/api/items", "/api/export?format=csv", "/api/openapi.json"]
@@ -118,6 +121,47 @@ def test_the_cookie_outlives_a_restart_but_not_another_session(tmp_path: Path) -
     with serving(dataset, tmp_path / "b.cobras") as client, bare(client) as browser:
         browser.cookies = cookies
         assert browser.get("/api/question").status_code == 401
+
+
+@pytest.mark.parametrize("foreign", ['prefs={"a":"1"}', "a[0]=1", "x=b c", "=", "é=ü", "x", "a=b=c,d"])
+def test_cookies_of_other_programs_do_no_harm(client: Client, foreign: str) -> None:
+    with bare(client) as browser:
+        ours = browser.get(client.server.address).headers["set-cookie"].partition(";")[0]
+    for cookies in (f"{foreign}; {ours}", f"{ours}; {foreign}", f"{foreign};{ours};{foreign}"):
+        with bare(client, Cookie=cookies.encode()) as browser:  # type: ignore[arg-type]
+            assert browser.get("/api/question").status_code == 200
+            assert browser.get("/").status_code == 200
+
+
+def test_the_cookie_is_good_for_a_day_or_while_its_server_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now = time.time()
+
+    def look(guard: Guard, path: str = "/", cookie: str = "", hours: float = 0) -> httpx.Response:
+        async def call() -> httpx.Response:
+            transport = httpx.ASGITransport(guard)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as browser:
+                return await browser.get(path, headers={"Cookie": cookie})
+
+        monkeypatch.setattr("cobras.web.guard.time.time", lambda: now + 3600 * hours)
+        return asyncio.run(call())
+
+    place = {"host": "127.0.0.1", "token": "secret", "session": tmp_path / "s.cobras"}
+    page = PlainTextResponse("ok")
+    first = Guard(page, port=1, **place)
+    cookie = look(first, "/?token=secret").headers["set-cookie"].partition(";")[0]
+    assert cookie.startswith("cobras-1-")
+    assert [look(first, "/", cookie, hours).status_code for hours in (0, 100)] == [200, 200]
+    assert look(first, "/", cookie[:-1]).status_code == 401
+    look(first, hours=1)
+    again, elsewhere = Guard(page, port=1, **place), Guard(page, port=2, **place)
+    assert look(again, "/", cookie, 30).status_code == 401
+    assert look(elsewhere, "/", cookie, 2).status_code == 401
+    # A page that was open at the restart gets a cookie of the server that runs now.
+    renewed = look(again, "/", cookie, 2).headers["set-cookie"].partition(";")[0]
+    assert look(again, "/", renewed, 100).status_code == 200
+    assert "set-cookie" not in look(again, "/", renewed, 3).headers
 
 
 def test_the_secret_of_the_user_is_kept_and_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Taken out here, because typer would accept it before the verb only.
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
+    umask = os.umask(0o077)  # which a verb on private data changes
+    os.umask(umask)
     try:
         # Not standalone: errors are to reach the lines below instead of typer's own messages.
         return int(app(given, prog_name="cobras", standalone_mode=False) or 0)
@@ -77,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"error: {_sentence(error)}", file=sys.stderr)
         return 1 if _is_defect(error) else 2
+    finally:
+        os.umask(umask)
 
 
 def _is_defect(error: Exception) -> bool:

@@ -71,6 +71,8 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
                 dataset, lambda: open_for(path, dataset, file, **settings), file, title, **page
             )
 
+        redirect = file.absolute().with_name(f".{file.name}.{os.getpid()}.html")
+
         def ready() -> None:
             # The address comes first and is flushed: programs that start the server read it from this line.
             lines = [server.address, f"Answers are saved in {relative_path(file)}. Ctrl-C ends."]
@@ -81,9 +83,12 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
                 )
             print("\n".join([*lines, *dataset.notes]), flush=True)
             if browser:
-                open_browser(server.address)
+                open_browser(server.address, redirect)
 
-        is_idle = server.run(ready)
+        try:
+            is_idle = server.run(ready)
+        finally:
+            redirect.unlink(missing_ok=True)
         n_answers, n_clusters = server.counts
         print(summary(file, quantity(n_answers, "answer"), quantity(n_clusters, "cluster")), flush=True)
         # The interpreter may abort when it ends while a thread computes; every answer is on disk by now.
@@ -98,8 +103,12 @@ def title_of(dataset: Dataset, data: Path | None, file: Path) -> str:
     return file.stem if data is None or not data.exists() else data.resolve().name
 
 
-def open_browser(address: str) -> None:
-    """Open the page, unless there is no display: a browser inside the terminal would cover our output."""
+def open_browser(address: str, redirect: Path) -> None:
+    """Open the page, unless there is no display: a browser inside the terminal would cover our output.
+
+    All users of a machine see the arguments of its processes, so the browser gets a private file that leads to the
+    address, instead of the token. The file lies beside the session: some browsers may not read temporary folders.
+    """
     import webbrowser
 
     if sys.platform.startswith("linux") and not (
@@ -107,7 +116,11 @@ def open_browser(address: str) -> None:
     ):
         return
     # Some browsers keep the call waiting until they are closed.
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    with os.fdopen(os.open(redirect, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><title>cobras</title>'
+        )
+    threading.Thread(target=webbrowser.open, args=(redirect.as_uri(),), daemon=True).start()
 
 
 def read_keys(given: str | None) -> dict[str, list[str]]:

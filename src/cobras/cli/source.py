@@ -54,8 +54,17 @@ def load_data(path: Path | None, file: Path, options: Options) -> Dataset:
     return load_for_session(file, path, options.scheduler)
 
 
+def keep_private(path: Path) -> None:
+    """Let all files that this process makes from now on be as private as the data that they are made from."""
+    if path.exists():
+        mode = path.stat().st_mode
+        hidden = (0 if mode & 0o040 else 0o070) | (0 if mode & 0o004 else 0o007)
+        os.umask(os.umask(0o077) | hidden)
+
+
 def read_source(path: Path, options: Options) -> Dataset:
     """Read data for the first time, by a cluster where a scheduler is given."""
+    keep_private(path)
     if options.scheduler is not None:
         return read_remote(path, Choices(**options.of_data))
     if (address := url_of(path)) is not None:
@@ -76,6 +85,7 @@ def load_for_session(file: Path, path: Path | None, scheduler: str | None = None
         return load_demo()
     if path is None:
         path = _find_data(file, source)
+    keep_private(path)
     if recipe is None:
         return read_dataset(path)
     if recipe.remote:
@@ -100,7 +110,8 @@ def open_for(path: Path | None, dataset: Dataset, file: Path, **options: Any) ->
 def keep_source(session: Session, dataset: Dataset, path: Path | None) -> None:
     """Note in the session file which data it is about and how that was read."""
     source = None if path is None else url_of(path) or str(path.absolute())
-    recipe = dataset.recipe.to_json()
+    # Never another recipe: with one that was guessed from a table with more columns, the first is not readable.
+    recipe = session.get_note("recipe") or dataset.recipe.to_json()
     # Written only where it changed, so that looking at a session does not touch its file.
     if session.get_note("data") != source or session.get_note("recipe") != recipe:
         session.set_note(data=source, recipe=recipe)

@@ -21,9 +21,16 @@ CREATE TABLE IF NOT EXISTS seen (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, dig
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be made again: cobras in the user's cache, `XDG_CACHE_HOME` or ~/.cache."""
+    """Return the folder for what can be made again: cobras in the user's cache, `XDG_CACHE_HOME` or ~/.cache.
+
+    Only the user may look into it: it holds copies of tables that nobody else may read.
+    """
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")  # noqa: PTH118
-    return Path(os.path.expanduser(home)) / "cobras"  # noqa: PTH111 (Path's own raises where there is no home)
+    folder = Path(os.path.expanduser(home)) / "cobras"  # noqa: PTH111 (Path's own raises where there is no home)
+    with contextlib.suppress(OSError):
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    return folder
 
 
 class Cache:

@@ -2,8 +2,9 @@
 
 A name that an attacker's DNS points at this machine is refused by the Host header; a page of another origin by its
 Origin header or by what the browser says about where a request comes from. The token is another one at every start.
-Opening the address sets a cookie that proves that the same user opened this session before; it is signed with a
-secret in the user's own folder, so that a page that is open survives a restart of the server.
+Opening the address sets a cookie that proves that the same user opened this session before, and the page then takes
+the token out of the address. The cookie is good for as long as the server runs that set it, and for a day: it is
+signed with a secret in the user's own folder, so that a page that is open survives a restart of the server.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import secrets
 import socket
 import sys
 import time
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -26,6 +26,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LIMIT = 64 * 1024  # bytes of a body
+DAY = 86_400  # seconds
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -52,18 +53,20 @@ class Guard:
     app : ASGI application
     host : str
         The address that the server is bound to.
+    port : int
+        Its port. Browsers send cookies to all ports of a host, so the name of ours holds it.
     token : str
         What callers must know.
     session : Path
         The session file, which the cookie is about.
     """
 
-    def __init__(self, app: ASGIApp, *, host: str, token: str, session: Path) -> None:
+    def __init__(self, app: ASGIApp, *, host: str, port: int, token: str, session: Path) -> None:
         self.app, self.token, self._names = app, token, own_names(host)
         self._any_address = host in ("0.0.0.0", "::", "")
-        name = str(session.absolute()).encode()
-        self._cookie = f"cobras-{hashlib.sha256(name).hexdigest()[:12]}"
-        self._proof = hmac.new(user_secret(), name, "sha256").hexdigest()
+        self._cookie = f"cobras-{port}-{hashlib.sha256(os.fsencode(session.absolute())).hexdigest()[:12]}"
+        self._key = hmac.digest(user_secret(), self._cookie.encode(), "sha256")
+        self._began = int(time.time())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say why not."""
@@ -72,8 +75,9 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        send = self._with_headers(scope, send)
-        refusal = self._refusal(scope, Headers(scope=scope))
+        headers = Headers(scope=scope)
+        send = self._with_headers(scope, headers, send)
+        refusal = self._refusal(scope, headers)
         if refusal is None:
             await self.app(scope, _limit_body(receive), send)
         else:
@@ -110,32 +114,40 @@ class Guard:
 
     def _is_known(self, scope: Scope, headers: Headers) -> bool:
         given = [self._token_in_query(scope), headers.get("authorization", "").removeprefix("Bearer ")]
-        if any(_equal(token, self.token) for token in given):
-            return True
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        return self._cookie in cookies and _equal(cookies[self._cookie].value, self._proof)
+        return any(_equal(token, self.token) for token in given) or self._cookie_time(headers) is not None
+
+    def _cookie_time(self, headers: Headers) -> int | None:
+        """When our cookie was set, in seconds; None if there is none that is good."""
+        # Only our own one is read: those of other programs on this machine come along in any form.
+        for part in headers.get("cookie", "").split(";"):
+            name, _, value = part.strip().partition("=")
+            at = value.partition(".")[0]
+            if name == self._cookie and at.isdecimal() and _equal(value, self._cookie_value(at)):
+                return int(at) if int(at) >= self._began or time.time() - int(at) < DAY else None
+        return None
+
+    def _cookie_value(self, at: str) -> str:
+        return f"{at}.{hmac.new(self._key, at.encode(), 'sha256').hexdigest()}"
 
     def _token_in_query(self, scope: Scope) -> str:
         query: dict[str, list[str]] = parse_qs(scope["query_string"].decode("latin-1"))
         return query.get("token", [""])[-1]
 
-    def _with_headers(self, scope: Scope, send: Send) -> Send:
-        opens = scope["path"] == "/" and _equal(self._token_in_query(scope), self.token)
+    def _with_headers(self, scope: Scope, headers: Headers, send: Send) -> Send:
+        set_at = self._cookie_time(headers)
+        # Also where an earlier run of the server set it: it is then good for as long as this one runs.
+        opens = scope["path"] == "/" if set_at is None else set_at < self._began
         began = time.perf_counter()
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
-                headers.setdefault("Cache-Control", "no-store")
-                headers["Server-Timing"] = f"total;dur={1000 * (time.perf_counter() - began):.1f}"
+                sent = MutableHeaders(scope=message)
+                sent.update(HEADERS)
+                sent.setdefault("Cache-Control", "no-store")
+                sent["Server-Timing"] = f"total;dur={1000 * (time.perf_counter() - began):.1f}"
                 if opens and message["status"] == 200:
-                    headers.append(
-                        "Set-Cookie", f"{self._cookie}={self._proof}; Path=/; HttpOnly; SameSite=Strict"
-                    )
+                    cookie = self._cookie_value(str(int(time.time())))
+                    sent.append("Set-Cookie", f"{self._cookie}={cookie}; Path=/; HttpOnly; SameSite=Strict")
             await send(message)
 
         return send_with_headers

@@ -82,7 +82,7 @@ class WebServer:
         context = Context(
             dataset, self.live, self._map, cards, name, file.name, blind, keys={**KEYS, **(keys or {})}
         )
-        app = Guard(make_app(context), host=host, token=self.token, session=file)
+        app = Guard(make_app(context), host=host, port=self.port, token=self.token, session=file)
         config = uvicorn.Config(
             app,
             log_config=None,

@@ -16,6 +16,9 @@ import { busy, change, start } from "./session/sync.js";
 import { isLargeMap, setLargeMap, showTab, startTabs } from "./panel/tabs.js";
 import { startTimeline } from "./map/timeline.js";
 
+// The cookie is set by now: the token is not to stay in the address bar.
+if (location.search) history.replaceState(null, "", location.pathname);
+
 const undo = () => question.value?.can_undo && change("undo", {});
 const redo = () => question.value?.can_redo && change("redo", {});
 
