@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -63,9 +64,16 @@ class Context:
     blind: bool
     keys: dict[str, list[str]]
 
-    def __post_init__(self) -> None:
-        self.clusters = ClusterList(self.cards, self.map)
-        self.items = ItemTable(self.cards)
+    # Both are made when a panel is opened: the first question does not wait for them.
+    @cached_property
+    def clusters(self) -> ClusterList:
+        """The clusters with their members."""
+        return ClusterList(self.cards, self.map)
+
+    @cached_property
+    def items(self) -> ItemTable:
+        """All rows as a table."""
+        return ItemTable(self.cards)
 
     def question(self, view: View | None = None) -> models.Question:
         """The open question of a view; of the present one, which may be changing, when none is given."""
