@@ -29,7 +29,7 @@ bench: .venv/peers          ## speed beside scikit-learn and the peers, as ratio
 	$(BIN)/python -m benchmarks.kmeans
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.baselines
-	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.speed --growth
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.cluster
 	$(BIN)/python -m benchmarks.web

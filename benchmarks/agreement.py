@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from benchmarks.data import FloatArray, load
+from benchmarks import FloatArray, load
 from benchmarks.peer import REFERENCE, run_cobras_ts
 from cobras import COBRAS
 

@@ -34,7 +34,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
-from benchmarks.data import HAS_SPAMBASE, FloatArray, IntArray, blobs, load
+from benchmarks import HAS_SPAMBASE, FloatArray, IntArray, blobs, load
 from cobras import COSC, LabelOracle, MPCKMeans, Session, run
 from cobras.baselines import npu as npu_module
 from cobras.baselines.pool import Grid, Pool, build_pool

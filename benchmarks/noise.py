@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.data import FloatArray, IntArray, load
+from benchmarks import FloatArray, IntArray, load
 from cobras import ADDER, COBRAS, NoisyOracle
 
 SEEDS = range(10, 30)

@@ -19,7 +19,7 @@ import numpy as np
 from cobras_ts import cobras_kmeans
 from sklearn.cluster import KMeans
 
-from benchmarks.data import FloatArray, IntArray
+from benchmarks import FloatArray, IntArray
 
 # What cobras-ts does, in our words.
 REFERENCE: dict[str, Any] = {

@@ -34,8 +34,8 @@ from dtaidistance import dtw
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from benchmarks import FloatArray, IntArray
 from benchmarks.agreement import compare
-from benchmarks.data import FloatArray, IntArray
 from benchmarks.peer import _Oracle
 from cobras import COBRAS
 from cobras.data.items.series import read_series

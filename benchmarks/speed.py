@@ -1,11 +1,16 @@
 """How fast: our COBRAS beside cobras-ts, and what an answer or an undo costs once the splits are known.
 
     python -m benchmarks.speed [--seeds 5] [--quick]
+    python -m benchmarks.speed --growth [--spambase]
 
 One process on one core, one thread, runs interleaved, median over the seeds; CPU seconds, because other work on
 the machine would count in wall time. All times hold the labels after every answer; ours is compiled before.
 Our defaults search and reuse answers otherwise than cobras-ts, and our k-means gives up most of its restarts early
 where cobras-ts ends all of them. So ours is timed twice: as it is, and doing what cobras-ts does.
+
+`--growth` shows how the time of every method grows with the rows: overlapping blobs with 20 columns and three
+classes, 30 queries from the labels; the last column is the exponent b of time ~ n^b. `--spambase` adds 250 queries of
+NPU with COSC on spambase; in the COBRAS paper 40 took 24 hours.
 """
 
 import argparse
@@ -19,13 +24,25 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from benchmarks.data import FloatArray, IntArray, load
+from benchmarks import HAS_SPAMBASE, FloatArray, IntArray, blobs, load
 from benchmarks.peer import REFERENCE, run_cobras_ts
-from cobras import COBRAS, Answer, Session
+from cobras import COBRA, COBRAS, COBS, COSC, NPU, Answer, ExploreConsolidate, MinMax, MPCKMeans, Session
 
 DATA_SETS = ("iris", "wine", "wdbc", "digits", "blobs-10000", "blobs-100000")
 N_QUERIES = 100
 N_INIT = 10
+# Of the tables by number of rows.
+SIZES = (500, 1_000, 2_000, 4_000)
+N_GROWTH_QUERIES = 30
+ALL_METHODS: dict[str, Any] = {
+    "COBRAS": COBRAS(),
+    "COBRA-25": COBRA(25),
+    "COBS": COBS(n_jobs=1),
+    "MPCKMeans-NPU": NPU(MPCKMeans(3)),
+    "COSC-NPU": NPU(COSC(3, preset="fast")),
+    "Explore-Consolidate": ExploreConsolidate(3),
+    "Min-Max": MinMax(3),
+}
 
 
 def run_ours(X: FloatArray, y: IntArray, seed: int, **options: Any) -> tuple[float, float]:
@@ -107,11 +124,47 @@ def undo_by_replay(n_answers: int) -> None:
     print(f"\nUndo on digits, replaying {n_answers} answers: {(time.process_time() - start) * 1e3:.1f} ms")
 
 
+def seconds(model: Any, X: FloatArray, y: IntArray, n_queries: int) -> float:
+    """CPU seconds of one fit."""
+    start = time.process_time()
+    model.set_params(max_queries=n_queries, random_state=0).fit(X, y)
+    return time.process_time() - start
+
+
+def growth_with_rows() -> None:
+    """Print a line per method."""
+    print(
+        f"CPU seconds for {N_GROWTH_QUERIES} queries\n{'':22}"
+        + "".join(f"{n:>9,}" for n in SIZES)
+        + f"{'exponent':>10}"
+    )
+    for name, model in ALL_METHODS.items():
+        seconds(model, *blobs(60, n_centres=3), 5)  # compile
+        took = [seconds(model, *blobs(n, n_centres=3), N_GROWTH_QUERIES) for n in SIZES]
+        exponent = np.log(took[-1] / took[0]) / np.log(SIZES[-1] / SIZES[0])
+        print(f"{name:22}" + "".join(f"{t:9.2f}" for t in took) + f"{exponent:10.2f}", flush=True)
+
+
+def to_the_end(name: str, X: FloatArray, y: IntArray, k: int, n_queries: int) -> None:
+    """Print what NPU with COSC takes."""
+    model = NPU(COSC(k, preset="fast"))
+    took = seconds(model, X, y, n_queries)
+    n_rounds = len({id(p) for p in model.labels_per_query_.partitions})
+    ari = adjusted_rand_score(y, model.labels_)
+    where = f"NPU(COSC) on {name} {X.shape[0]} x {X.shape[1]}"
+    cost = f"{n_queries} queries in {took:.0f} CPU seconds, {n_rounds} clusterings"
+    print(f"{where}: {cost}, {took / n_rounds:.2f} s for each with its forest; ARI {ari:.3f}", flush=True)
+
+
 def main() -> None:
     """Print the versions, then the three tables."""
     parser = argparse.ArgumentParser(description="Speed of cobras beside cobras-ts.")
     parser.add_argument("--seeds", type=int, default=5, help="runs per data set (default 5)")
     parser.add_argument("--quick", action="store_true", help="small data sets and 100 super-instances only")
+    parser.add_argument(
+        "--growth", action="store_true", help="the time of every method by number of rows instead"
+    )
+    parser.add_argument("--spambase", action="store_true", help="with --growth: 250 queries on spambase, too")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -119,6 +172,12 @@ def main() -> None:
     print(", ".join(f"{name} {version(name)}" for name in packages), f"- Python {platform.python_version()}")
     print(f"{platform.machine()}, one core, one thread")
     with threadpool_limits(1):
+        if options.growth:
+            growth_with_rows()
+            to_the_end("blobs", *blobs(2_000, n_centres=3), 3, 100)
+            if options.spambase and HAS_SPAMBASE:
+                to_the_end("spambase", *load("spambase"), 2, 250)
+            return
         for name in ("iris", "digits"):  # compile, with and without a sample
             run_ours(*load(name), seed=0)
         beside_peer(DATA_SETS[:4] if options.quick else DATA_SETS, options.seeds)

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.data import FloatArray, IntArray, blobs
+from benchmarks import FloatArray, IntArray, blobs
 from cobras.core.types import Event
 from cobras.session.journal import Journal
 

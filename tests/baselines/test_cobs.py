@@ -20,7 +20,7 @@ from cobras.baselines.cobs import (
 )
 from cobras.spaces.euclidean import EuclideanSpace
 from tests.baselines.blobs import SMALL, blobs, members
-from tests.problems import Problem
+from tests.laws.problems import Problem
 
 METHOD = "cobras.baselines.cobs:cobs"
 

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from cobras import Session
 from cobras.baselines.clusterers.mpckmeans import MPCKMeans
 from cobras.baselines.explore import explore_consolidate, min_max
-from tests.problems import Problem
+from tests.laws.problems import Problem
 
 
 @st.composite

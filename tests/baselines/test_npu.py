@@ -15,7 +15,7 @@ from cobras import Answer, Constraints, InvalidDataError, Session
 from cobras.baselines.clusterers.mpckmeans import MPCKMeans
 from cobras.baselines.explore import Neighbourhoods, explore_consolidate, min_max
 from cobras.baselines.npu import membership, npu, uncertainty
-from tests.problems import Problem, problems
+from tests.laws.problems import Problem, problems
 
 
 class Nearest(BaseEstimator):

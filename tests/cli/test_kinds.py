@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 from cobras.cli.options import session_file
 from cobras.session.journal import Journal
-from tests.kinds import KINDS, series, texts
+from tests.data.kinds import KINDS, series, texts
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cobras import Answer, Constraints, InconsistentAnswersError, StaleQuestionError
-from tests.problems import Problem, problems
+from tests.laws.problems import Problem, problems
 
 KINDS = ("tell", "tell", "tell", "name", "mark", "constraint", "undo", "revise", "redo")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import Answer, Constraints
-from tests.problems import problems
+from tests.laws.problems import problems
 
 
 @given(problems())

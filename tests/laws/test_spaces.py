@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import DaskSpace, EuclideanSpace, Space
-from tests.problems import SPACES, in_passes, problems
+from tests.laws.problems import SPACES, in_passes, problems
 from tests.spaces.dask.clusters import cut_up
 
 

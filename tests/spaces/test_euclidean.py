@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from cobras import EuclideanSpace, Space
-from tests.problems import in_passes, problems
+from tests.laws.problems import in_passes, problems
 
 
 def space_of(problem):

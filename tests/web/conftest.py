@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.web.browser import chromium
+from tests.web.page.browser import chromium
 
 
 @pytest.fixture(autouse=True)

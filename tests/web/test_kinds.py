@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from polars.testing import assert_frame_equal
 
 from cobras.cli.options import session_file
-from tests.kinds import KINDS
-from tests.web.browser import Command, expect_answers, press, tab
+from tests.data.kinds import KINDS
+from tests.web.page.browser import Command, expect_answers, press, tab
 
 SHOWN = {
     "table": ".pair.table .comparison tr",

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from cobras import Answer, Constraints, LabelOracle, Session, run
 from cobras.methods.adder import points
 from cobras.methods.adder.marks import Marks
-from tests.problems import problems
+from tests.laws.problems import problems
 
 X, y = load_iris(return_X_y=True)
 

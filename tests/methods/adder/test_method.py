@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cobras import ADDER, InvalidDataError, SeriesSpace, Session
 from cobras.methods.adder import points
-from tests.problems import problems
+from tests.laws.problems import problems
 
 X, y = load_iris(return_X_y=True)
 

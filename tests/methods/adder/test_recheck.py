@@ -11,7 +11,7 @@ from cobras import Answer, Constraints, LabelOracle, Session, run
 from cobras.core.types import Pair
 from cobras.methods.adder.predictors import KnownPoints, left_out_influence
 from cobras.methods.adder.recheck import answers_to_recheck
-from tests.problems import problems
+from tests.laws.problems import problems
 
 X, y = load_iris(return_X_y=True)
 

@@ -18,7 +18,7 @@ from cobras import (
 )
 from cobras.spaces.base import RemoteSpace, VectorSpace
 from cobras.spaces.dask.space import as_table
-from tests.problems import in_passes, problems
+from tests.laws.problems import in_passes, problems
 from tests.spaces.dask.clusters import cut_up
 
 pytestmark = pytest.mark.usefixtures("small_partitions")

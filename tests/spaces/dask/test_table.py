@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cobras.spaces.dask.space import as_table
 from cobras.spaces.dask.table import RemoteLabels, RemotePart, RemoteRegion
 from cobras.spaces.passes.memory import MemoryRegion
-from tests.problems import in_passes
+from tests.laws.problems import in_passes
 from tests.spaces.dask.clusters import cut_up
 
 pytestmark = pytest.mark.usefixtures("small_partitions")

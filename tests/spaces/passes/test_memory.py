@@ -10,7 +10,7 @@ from cobras import EuclideanSpace
 from cobras.spaces.passes import memory
 from cobras.spaces.passes.memory import MemoryRegion, block_runs
 from cobras.spaces.passes.sampling import group_means
-from tests.problems import in_passes
+from tests.laws.problems import in_passes
 from tests.spaces.data import blobs
 
 

@@ -6,7 +6,7 @@ import venv
 from pathlib import Path
 from zipfile import ZipFile
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_wheel_runs_outside_the_checkout(tmp_path):

@@ -15,7 +15,7 @@ import cobras
 
 ROOT = Path(cobras.__file__).parent
 TESTS = Path(__file__).parent
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 # Each folder, and the folders it may import from. What is not listed is closed.
 ALLOWED = {

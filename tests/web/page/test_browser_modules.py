@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.web.browser import chromium, tab
+from tests.web.page.browser import chromium, tab
 from tests.web.serving import flowers, serving
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cobras import Answer
-from tests.test_architecture import ALLOWED
+from tests.repository.test_architecture import ALLOWED
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/guides/library.md", "docs/guides/series.md"])

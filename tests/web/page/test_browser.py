@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from cobras import Answer, Session
 from cobras.cli.serve import open_browser
 from cobras.data import read_dataset
-from tests.web.browser import (
+from tests.web.page.browser import (
     SHOWN,
     Command,
     answer_by_keys,

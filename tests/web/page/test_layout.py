@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import read_dataset
-from tests.web.browser import press, tab
+from tests.web.page.browser import press, tab
 from tests.web.serving import flowers, serving
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.dataset import Card
-from tests.web.browser import answer_by_keys, expect_answers, open_pair, press, tab, watch_console
+from tests.web.page.browser import answer_by_keys, expect_answers, open_pair, press, tab, watch_console
 from tests.web.serving import flowers, serving
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
