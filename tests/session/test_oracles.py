@@ -1,12 +1,18 @@
 """Oracles answer in place of a person; what goes wrong loses no answer."""
 
+import math
+from decimal import Decimal
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from cobras import (
+    COBRAS,
     Answer,
     CobrasError,
     InconsistentAnswersError,
@@ -88,6 +94,40 @@ def test_bad_oracles_get_one_sentence():
         LabelOracle([[0, 1]])
     with pytest.raises(InvalidDataError, match="probability from 0 to 1, not 2"):
         NoisyOracle([0, 1], noise=2)
+
+
+MISSING = {
+    "None": ["a", None, "b"],
+    "NaN": [0.0, math.nan, 1.0],
+    "NaN among texts": ["a", math.nan, "b"],
+    "NaN among objects": np.array(["a", math.nan, 1], dtype=object),
+    "NaT": np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="datetime64[D]"),
+    "a masked value": np.ma.masked_array([0, 1, 2], mask=[False, True, False]),
+    "NA": pd.array([1, pd.NA, 2], dtype="Int64"),
+    "NA among texts": pd.Series(["a", pd.NA, "b"], dtype="string"),
+    "pandas NaT": pd.Series([pd.Timestamp(0), pd.NaT, pd.Timestamp(1)]),
+    "a category": pd.Categorical(["a", None, "b"]),
+    "polars null": pl.Series(["a", None, "b"]),
+    "polars null number": pl.Series([1, None, 2]),
+    "decimal": [Decimal(1), Decimal("NaN"), Decimal(2)],
+}
+
+
+@pytest.mark.parametrize("labels", MISSING.values(), ids=MISSING)
+def test_a_missing_label_is_refused(labels):
+    fit = COBRAS(random_state=0).fit
+    for use in (LabelOracle, NoisyOracle, lambda labels: fit([[0.0], [1.0], [5.0]], labels)):
+        with pytest.raises(
+            InvalidDataError, match=r"y holds no label for row 1 \(.*\)\. Fill or drop such rows"
+        ):
+            use(labels)
+
+
+@pytest.mark.parametrize(
+    "labels", [["nan", "None", ""], np.array(["nan", "NaT", "x"]), [math.inf, 0, 1], [None][:0]]
+)
+def test_what_only_looks_missing_is_a_label(labels):
+    assert len(LabelOracle(labels).y) == len(labels)
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=9), st.floats(0, 1), st.integers(0, 99))

@@ -1,6 +1,8 @@
 """The session: what a person can do, see, and get wrong."""
 
+import copy
 import json
+import pickle
 import threading
 
 import numpy as np
@@ -350,6 +352,60 @@ def test_export(tmp_path):
     assert [a["answer"] for a in answers] == [r.answer.name.lower() for r in session.history]
     with pytest.raises(InvalidDataError):
         session.export(tmp_path / "labels.docx")
+
+
+# -- arguments that are none -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda s: s.add_constraint(1.5, 2, True), "A row is given by a whole number, not by 1.5"),
+        (lambda s: s.add_constraint(1, "2", True), "A row is given by a whole number, not by '2'"),
+        (lambda s: s.add_constraint(True, 2, True), "A row is given by a whole number, not by True"),
+        (lambda s: s.name(0, None), "The name of a cluster is a text of whole characters, not None"),
+        (lambda s: s.name(0, "\ud800"), "The name of a cluster is a text of whole characters"),
+        (lambda s: s.name("a", "b"), "A cluster is given by its number, not by 'a'"),
+        (lambda s: s.mark("a"), "A cluster is given by its number, not by 'a'"),
+        (lambda s: s.mark(None, pure=True), "A cluster is given by its number, not by None"),
+        (lambda s: s.revise("a", True), "An answer is given by a whole number, not by 'a'"),
+        (lambda s: s.labels_at("x"), "A clustering is given by a whole number, not by 'x'"),
+        (lambda s: s.labels_at(1.0), "A clustering is given by a whole number, not by 1.0"),
+        (lambda s: s.tell(True, None), "An answer is for a pair of rows, as ask.. returns it, not for None"),
+        (lambda s: s.tell(True, (1, 2, 3)), "An answer is for a pair of rows"),
+        (lambda s: s.tell(True, ("a", "b")), "An answer is for a pair of rows"),
+        (lambda s: Session(X, None), "There is no method None"),
+        (lambda s: Session(X, ["cobras"]), "There is no method"),
+        (lambda s: Session(X, "os"), "There is no method 'os'"),
+        (lambda s: Session(X, "os:sep"), "There is no method 'os:sep'"),
+        (lambda s: Session(X, lambda space, constraints, seed: 5).ask(), "but it returned 5"),
+        (lambda s: Session(X, lambda space: None), "<lambda> is no method: it must take a space"),
+        (lambda s: Session(X, dict), "dict is no method: it must take a space"),
+        (lambda s: Session(X, ends_at_once).ask(), "The method has ended"),
+        (
+            lambda s: Session(X, yields_a_pair).ask(),
+            r"yields Step\(pair, partition\), but it yielded \(0, 1\)",
+        ),
+        (copy.copy, "neither copied nor pickled"),
+        (copy.deepcopy, "neither copied nor pickled"),
+        (pickle.dumps, "neither copied nor pickled"),
+    ],
+)
+def test_a_wrong_argument_gets_a_sentence(session, call, sentence):
+    session.tell(True, session.ask())
+    with pytest.raises(CobrasError, match=sentence) as caught:
+        call(session)
+    assert "\n" not in str(caught.value)
+    assert len(session.history) == 1
+
+
+def ends_at_once(space, constraints, seed):
+    return
+    yield
+
+
+def yields_a_pair(space, constraints, seed):
+    yield (0, 1)
 
 
 # -- threads -----------------------------------------------------------------------------------------------------

@@ -99,14 +99,46 @@ def as_train_mask(train_indices: Any, n: int) -> BoolArray | None:
     return mask
 
 
-def as_labels(y: Any, n: int) -> np.ndarray[Any, Any]:
-    """One label per row."""
+def as_labels(y: Any, n: int | None = None) -> np.ndarray[Any, Any]:
+    """One label per row, of n rows where that is known, and none of them missing.
+
+    Examples
+    --------
+    >>> as_labels(["rose", None, "lily"])
+    Traceback (most recent call last):
+    ...
+    cobras.core.exceptions.InvalidDataError: y holds no label for row 1 (None). Fill or drop such rows.
+    """
     labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise InvalidDataError(
-            f"y must hold one label for each of the {n} rows, but its shape is {labels.shape}."
-        )
+    if labels.ndim != 1 or (n is not None and len(labels) != n):
+        rows = "row" if n is None else f"of the {n} rows"
+        raise InvalidDataError(f"y must hold one label for each {rows}, but its shape is {labels.shape}.")
+    missing = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(labels), bool)
+    # numpy makes a text "nan" of a NaN among texts.
+    values = np.array([*y], object) if labels.dtype.kind in "US" and not isinstance(y, np.ndarray) else labels
+    if values.dtype.kind in "fcmM":
+        missing = missing | (values != values)
+    elif values.dtype.kind == "O":
+        missing = missing | [_is_missing(value) for value in values]
+    if missing.any():
+        row = int(missing.argmax())
+        raise InvalidDataError(f"y holds no label for row {row} ({labels[row]}). Fill or drop such rows.")
     return labels
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA: what does not equal itself."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # NA does not say whether it equals anything
+        return type(value).__name__ == "NAType"
+
+
+def as_whole_number(value: Any, what: str) -> int:
+    """An integer, of Python or numpy; a bool or 1.0 is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InvalidDataError(f"{what} is given by a whole number, not by {value!r}.")
+    return int(value)
 
 
 def as_seed(random_state: Any) -> int:
@@ -142,7 +174,10 @@ def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> N
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     while isinstance(function, partial):
         function = function.func
-    return get_type_hints(function)
+    try:
+        return get_type_hints(function)
+    except (TypeError, NameError):  # an object that can be called, or names that are gone
+        return {}
 
 
 def check_plain(options: Mapping[str, Any]) -> None:

@@ -89,11 +89,17 @@ def default_method(n_rows: int | None) -> str:
 
 def all_options(method: Method, given: dict[str, Any]) -> dict[str, Any]:
     """All options of a method: those given, and its defaults for the others."""
-    parameters = inspect.signature(method).parameters.values()
-    allowed = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    name = getattr(method, "__name__", "The method")
+    try:
+        signature = inspect.signature(method)
+        signature.bind_partial("space", "constraints", "seed")
+    except (TypeError, ValueError):
+        raise InvalidDataError(
+            f"{name} is no method: it must take a space, constraints and a seed, and its options by keyword."
+        ) from None
+    allowed = {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
     if unknown := sorted(given.keys() - allowed.keys()):
         raise InvalidDataError(
-            f"{getattr(method, '__name__', 'The method')} has no option {', '.join(unknown)}. "
-            f"It has {', '.join(allowed) or 'none'}."
+            f"{name} has no option {', '.join(unknown)}. It has {', '.join(allowed) or 'none'}."
         )
     return allowed | given

@@ -13,7 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from cobras.core.exceptions import DataChangedError, InvalidDataError
+from cobras.core.checks import check_plain
+from cobras.core.exceptions import DataChangedError, InvalidDataError, SessionFileError
 from cobras.core.types import BoolArray, Event, FloatArray
 from cobras.session.journal import Journal, fingerprint, quick_fingerprint
 
@@ -54,8 +55,8 @@ class SessionFile:
 
     @property
     def is_new(self) -> bool:
-        """Whether a session has yet to be created; one killed in the middle of that counts as new."""
-        return self._journal.get_meta("parameters") is None
+        """Whether a session has yet to be created."""
+        return self._journal.is_new
 
     def create(self, parameters: dict[str, Any], train: BoolArray | None) -> None:
         """Write the parameters, the training rows and the fingerprint of a new session."""
@@ -73,7 +74,7 @@ class SessionFile:
         name, n = self._journal.path.name, len(self._X)
         if self._journal.get_meta("quick_fingerprint") != quick_fingerprint(self._X):
             raise self._other_data()
-        stored: dict[str, Any] = self._journal.get_meta("parameters") or {}
+        stored = self._parameters()
         if stored.get("space") != given.get("space"):
             kind = f"a space of {stored['space']}" if "space" in stored else "a plain table"
             raise DataChangedError(
@@ -88,6 +89,8 @@ class SessionFile:
                     f"Leave {key} out, or use another file."
                 )
         packed = self._journal.get_meta("train") or b""
+        if packed and (not isinstance(packed, bytes) or len(packed) != (n + 7) // 8):
+            raise self._damaged("its train")
         kept = np.unpackbits(np.frombuffer(packed, np.uint8), count=n).astype(bool) if packed else None
         if train is not None and not (train.all() if kept is None else np.array_equal(train, kept)):
             raise DataChangedError(
@@ -134,6 +137,21 @@ class SessionFile:
         """Close the file, once its rows have been read."""
         self._wait()
         self._journal.close()
+
+    def _parameters(self) -> dict[str, Any]:
+        stored = self._journal.get_meta("parameters")
+        if not isinstance(stored, dict) or not isinstance(stored.get("method"), str):
+            raise self._damaged("its parameters")
+        seed = stored.get("random_state")
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise self._damaged("its random_state")
+        check_plain(stored)
+        return stored
+
+    def _damaged(self, what: str) -> SessionFileError:
+        return SessionFileError(
+            f"{self._journal.path.name} is damaged: {what} cannot be read. Use a copy of it."
+        )
 
     def _fingerprint_in_background(self) -> None:
         if not isinstance(self._X, np.ndarray):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cobras.core.checks import as_labels
 from cobras.core.exceptions import CobrasError, InvalidDataError, StopAsking
 from cobras.core.types import Answer, Oracle, Pair, Record
 from cobras.session.session import Session
@@ -23,9 +24,7 @@ class LabelOracle:
     """
 
     def __init__(self, y: Any) -> None:
-        self.y = np.asarray(y)
-        if self.y.ndim != 1:
-            raise InvalidDataError(f"y must hold one label for each row, but its shape is {self.y.shape}.")
+        self.y = as_labels(y)
 
     def __call__(self, i: int, j: int) -> Answer:
         """Same when the labels are equal."""

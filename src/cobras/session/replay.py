@@ -6,16 +6,25 @@ same events are in the same state. A replay sends each answer to the method when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from cobras.core.constraints import Constraints
-from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
+from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError, SessionFileError
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, Event, Pair, Record
 from cobras.methods.protocol import Reconsider, Step, Steps
+
+YEAR_9999 = 253_370_764_800.0  # seconds from 1970 to its beginning
+
+
+def _row(value: object) -> int:
+    """A row number, or a place or size from 0 on, in what may be a forged file."""
+    if type(value) is not int or value < 0:
+        raise ValueError("not a row number")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +54,12 @@ class Entry:
     def of(event: Event) -> Entry:
         """The entry that an answer, constraint or mark event makes."""
         body = event.body
+        if not 0 <= event.at < YEAR_9999:
+            raise ValueError("a time that no calendar has")
         if event.kind == "mark":
-            marked = tuple((i, size) for i, size in body["super_instances"])
-            return Entry("mark", None, None, marked, body["pure"], body["complete"], event.at)
-        return Entry(event.kind, Pair(body["i"], body["j"]), Answer(body["answer"]), at=event.at)
+            marked = tuple((_row(i), _row(size)) for i, size in body["super_instances"])
+            return Entry("mark", None, None, marked, bool(body["pure"]), bool(body["complete"]), event.at)
+        return Entry(event.kind, Pair(_row(body["i"]), _row(body["j"])), Answer(body["answer"]), at=event.at)
 
 
 class Revision(NamedTuple):
@@ -91,16 +102,23 @@ class History:
 
     def check_rows(self, n: int) -> None:
         """Raise if an entry names a row that a table of n rows does not have."""
-        rows = [i for e in self.entries for i in (e.pair or [i for i, _ in e.marked])]
-        if rows and not 0 <= min(rows) <= max(rows) < n:
+        entries = [*self.entries, *(entry for entry, _ in self.undone)]
+        rows = [*self.names, *(i for e in entries for i in (e.pair or [i for i, _ in e.marked]))]
+        if rows and max(rows) >= n:
             raise InvalidDataError(f"The session names row {max(rows)}, but the data has {n} rows.")
 
     @staticmethod
     def of(events: Iterable[Event]) -> History:
-        """The history that these events make."""
+        """The history that these events make; one that cobras cannot have written raises."""
         history = History()
-        for event in events:
-            history.apply(event)
+        for number, event in enumerate(events, 1):
+            try:
+                history.apply(event)
+            except (KeyError, IndexError, TypeError, ValueError) as error:
+                raise SessionFileError(
+                    f"The session file is damaged: its event {number} ({event.kind!r}) makes no sense. "
+                    "Use a copy of the file."
+                ) from error
         return history
 
     def after(self, event: Event) -> History:
@@ -127,17 +145,22 @@ class History:
                 entry, self.boundaries = self.undone.pop()
                 self._push(entry)
             case "revise":
-                at = event.body["at"]
+                at = _row(event.body["at"])
+                if self.entries[at].answer is None:
+                    raise ValueError("a mark has no answer")
                 self.entries[at] = replace(self.entries[at], answer=Answer(event.body["answer"]))
                 self.undone.clear()
                 self.boundaries = sorted({*self.boundaries, len(self.entries)})
             case "rebase":
                 self.boundaries = sorted({*self.boundaries, len(self.entries)})
             case "name":
-                for representative in (event.body["representative"], *event.body.get("replaces", ())):
-                    self.names.pop(representative, None)
-                if event.body["text"]:
-                    self.names[event.body["representative"]] = event.body["text"]
+                representative, text = _row(event.body["representative"]), event.body["text"]
+                for row in (representative, *event.body.get("replaces", ())):
+                    self.names.pop(_row(row), None)
+                if not isinstance(text, str):
+                    raise TypeError("a name is a text")
+                if text:
+                    self.names[representative] = text
 
     def _push(self, entry: Entry) -> None:
         self.entries.append(entry)
@@ -180,8 +203,7 @@ class Replay:
         self._answers: dict[Pair, Answer] = {}
         self._place = 0
         self._start = start
-        self._steps = start(self.constraints)
-        self.step: Step = next(self._steps)
+        self._begin()
         self.partitions: list[Partition] = [self.step.partition]
         for section in history.sections():
             self.asked_otherwise = not self.feed(section)
@@ -196,7 +218,7 @@ class Replay:
                 assert entry.pair is not None
                 assert entry.answer is not None
                 self._answers[entry.pair.ordered] = entry.answer
-                self.step = self._steps.send(entry.answer)
+                self._take(self._steps.send, entry.answer)
                 self.partitions.append(self.step.partition)
                 self._place += 1
             else:
@@ -218,6 +240,27 @@ class Replay:
             for place, entry in enumerate(entries)
             if entry.pair is not None and doubted.get(entry.pair.ordered) is entry.answer
         }
+
+    def _begin(self) -> None:
+        steps = self._start(self.constraints)
+        if not isinstance(steps, Generator):
+            raise InvalidDataError(
+                f"A method is a generator function that yields Step(pair, partition), but it returned {steps!r}."
+            )
+        self._steps: Steps = steps
+        self._take(next, steps)
+
+    def _take(self, go_on: Callable[..., object], given: object) -> None:
+        """Go on to the next step of the method, which may be a user's own."""
+        try:
+            found = go_on(given)
+        except StopIteration:
+            raise InvalidDataError(
+                "The method has ended. When nothing is left to ask, it must go on to yield Step(None, partition)."
+            ) from None
+        if not isinstance(found, Step):
+            raise InvalidDataError(f"A method yields Step(pair, partition), but it yielded {found!r}.")
+        self.step = found
 
     def _is_answer_to_open_question(self, entry: Entry) -> bool:
         if self.step.pair is None or entry.pair is None or entry.pair.ordered != self.step.pair.ordered:
@@ -247,15 +290,14 @@ class Replay:
     def _reconsider(self) -> None:
         """Tell the method that the constraints or marks have changed; restart one that does not handle this."""
         try:
-            self.step = self._steps.throw(Reconsider())
+            self._take(self._steps.throw, Reconsider())
         except Reconsider:
             self._restart()
         self.partitions[-1] = self.step.partition
 
     def _restart(self) -> None:
         """Begin anew on the constraints as they are, and answer from them what has been answered before."""
-        self._steps = self._start(self.constraints)
-        self.step = next(self._steps)
+        self._begin()
         seen: set[Pair] = set()  # a method that asks the same pair again wants a person to answer it
         while (pair := self.step.pair) is not None and pair.ordered not in seen:
             known = self.constraints.relation(*pair)
@@ -264,4 +306,4 @@ class Replay:
             if known is None:
                 return
             seen.add(pair.ordered)
-            self.step = self._steps.send(known)
+            self._take(self._steps.send, known)

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import PurePath
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Never, ParamSpec, Self, TypeVar
 
-from cobras.core.checks import as_seed, as_train_mask, check_options, check_plain
+from cobras.core.checks import as_seed, as_train_mask, as_whole_number, check_options, check_plain
 from cobras.core.constraints import ConstraintPairs
 from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionError
 from cobras.core.partition import Partition, SuperInstance
@@ -161,7 +161,12 @@ class Session:
         """Answer the open question; `pair` names it, so that a late or doubled answer is refused."""
         answer = Answer.of(answer)
         open_pair = self.ask()
-        i, j = pair
+        try:
+            i, j = map(int, pair)
+        except (TypeError, ValueError):
+            raise InvalidDataError(
+                f"An answer is for a pair of rows, as ask() returns it, not for {pair!r}."
+            ) from None
         if open_pair is None:
             raise StaleQuestionError(f"Answer is for pair ({i}, {j}), but there is no open question.")
         if {i, j} != set(open_pair):
@@ -179,14 +184,14 @@ class Session:
     @in_turn
     def add_constraint(self, i: int, j: int, answer: Answer | bool) -> None:
         """Say what is known about any pair, asked or not."""
-        answer = Answer.of(answer)
+        answer, i, j = Answer.of(answer), as_whole_number(i, "A row"), as_whole_number(j, "A row")
         for row in (i, j):
             if not 0 <= row < self.space.n:
                 raise InvalidDataError(f"There is no row {row}; rows go from 0 to {self.space.n - 1}.")
         if i == j or answer is Answer.UNSURE:
             raise InvalidDataError("A constraint says SAME or DIFFERENT about two different rows.")
         self._replay.constraints.check(i, j, answer)
-        self._add(Event("constraint", {"i": int(i), "j": int(j), "answer": int(answer)}))
+        self._add(Event("constraint", {"i": i, "j": j, "answer": int(answer)}))
 
     @in_turn
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
@@ -200,6 +205,8 @@ class Session:
     @in_turn
     def name(self, cluster: int, text: str) -> None:
         """Name a cluster; the name stays with its representative when numbers change. Empty text removes it."""
+        if not isinstance(text, str) or any("\ud800" <= character <= "\udfff" for character in text):
+            raise InvalidDataError(f"The name of a cluster is a text of whole characters, not {text!r}.")
         first = self.partition.cluster(cluster).representatives[0]
         body: dict[str, Any] = {"representative": first, "text": text.strip()}
         # After a merge, one cluster may hold the representatives of several names.
@@ -229,7 +236,7 @@ class Session:
     @in_turn
     def revise(self, index: int, answer: Answer | bool | None) -> Revision:
         """Change an old answer, by its index in the history, and replay everything after it."""
-        answer = Answer.of(answer)
+        answer, index = Answer.of(answer), as_whole_number(index, "An answer")
         places = [at for at, e in enumerate(self._history.entries) if e.pair is not None]
         if not 0 <= index < len(places):
             raise InvalidDataError(
@@ -308,7 +315,7 @@ class Session:
     @in_turn
     def labels_at(self, n_answers: int) -> LabelArray:
         """The labels one had, or would have had, after so many answers."""
-        partitions = self._replay.partitions
+        partitions, n_answers = self._replay.partitions, as_whole_number(n_answers, "A clustering")
         if not 0 <= n_answers < len(partitions):
             raise InvalidDataError(f"There are {self.n_answers} answers, so no clustering after {n_answers}.")
         return partitions[n_answers].labels
@@ -407,6 +414,12 @@ class Session:
         """Release the session file, if there is one."""
         if self._file is not None:
             self._file.close()
+
+    def __reduce__(self) -> Never:
+        raise CobrasError(
+            "A session is neither copied nor pickled, because it runs a method. Keep it in a file by "
+            "Session.open(path, X), or its answers by RecordedOracle(session.history)."
+        )
 
     def __enter__(self) -> Self:
         return self
