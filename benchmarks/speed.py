@@ -9,8 +9,8 @@ Our defaults search and reuse answers otherwise than cobras-ts, and our k-means 
 where cobras-ts ends all of them. So ours is timed twice: as it is, and doing what cobras-ts does.
 
 `--growth` shows how the time of every method grows with the rows: overlapping blobs with 20 columns and three
-classes, 30 queries from the labels; the last column is the exponent b of time ~ n^b. `--spambase` adds 250 queries of
-NPU with COSC on spambase; in the COBRAS paper 40 took 24 hours.
+classes, 30 queries from the labels; the last column is the exponent b of time ~ n^b. `--spambase` adds 250 queries
+of NPU with COSC on spambase; in the COBRAS paper 40 took 24 hours.
 """
 
 import argparse

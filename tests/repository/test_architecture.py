@@ -14,7 +14,7 @@ import pytest
 import cobras
 
 ROOT = Path(cobras.__file__).parent
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 DOCS = Path(__file__).parents[2] / "docs"
 
 # Each folder, and the folders it may import from. What is not listed is closed.
