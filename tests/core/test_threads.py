@@ -1,6 +1,9 @@
 """Work on all cores gives its results in the order of the tasks."""
 
+import os
+import signal
 import threading
+import time
 
 import pytest
 
@@ -27,3 +30,20 @@ def test_an_error_is_raised_where_the_results_are_asked_for():
 
 def test_in_turn_stays_on_this_thread():
     assert set(in_turn(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
+
+
+def test_a_forked_process_gets_threads_of_its_own():
+    """It would wait for ever for those of its parent."""
+    on_all_cores(abs, [-1])
+    child = os.fork()
+    if child == 0:
+        os._exit(on_all_cores(abs, [-3])[0])
+    ended, deadline = 0, time.monotonic() + 30
+    while not ended and time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.01)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended
+    assert os.waitstatus_to_exitcode(status) == 3

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cobras.core.exceptions import InvalidDataError
 from cobras.data import Picture, export_dataset, load_demo, read_dataset
 
 READ = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".json": pl.read_json, ".jsonl": pl.read_ndjson}
@@ -37,3 +38,14 @@ def test_demo_shows_pictures_and_not_the_digit() -> None:
     assert "digit" not in ds.columns
     assert ds.labels is not None
     assert len(ds.labels) == len(ds.frame) == len(ds)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_bytes_have_no_json(tmp_path: Path, capfd: pytest.CaptureFixture[str], suffix: str) -> None:
+    pl.DataFrame({"b": [b"x", b"y"], "x": [1, 2]}).write_parquet(tmp_path / "t.parquet")
+    ds = read_dataset(tmp_path / "t.parquet")
+    with pytest.raises(
+        InvalidDataError, match=r"Column 'b' holds bytes, which .* cannot hold; write .parquet"
+    ):
+        export_dataset(ds, [0, 1], None, tmp_path / f"out{suffix}")
+    assert capfd.readouterr().err == ""

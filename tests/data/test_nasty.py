@@ -10,13 +10,13 @@ import pytest
 
 from cobras.core.exceptions import CobrasError
 from cobras.data import Dataset, Photo, read_dataset, read_recipe
-from cobras.data.tables import files
+from cobras.data.tables import excel
 from tests.data.nasty import CORPUS
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(files, "LARGEST", 50 << 20)
+    monkeypatch.setattr(excel, "LARGEST", 50 << 20)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     return iter(())
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -138,3 +141,31 @@ def _number(value: object) -> float | None:
         return float(text.replace(",", "."))
     except ValueError:
         return {"true": 1.0, "false": 0.0}.get(text, hash(text))
+
+
+def test_a_forked_process_is_told_that_it_cannot_read(tmp_path: Path) -> None:
+    """Polars' threads are not copied, so that it would wait for them for ever."""
+    path = write(tmp_path, FLOWERS)
+    program = (
+        "import os, sys\n"
+        "from cobras.data import read_dataset\n"
+        "read_dataset(sys.argv[1])\n"
+        "if os.fork() == 0:\n"
+        "    try:\n"
+        "        read_dataset(sys.argv[1])\n"
+        "    except ValueError as error:\n"
+        "        print(error, flush=True)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.startswith("Data cannot be read in a forked process after its parent has read some")
+
+
+def test_twenty_thousand_columns(tmp_path: Path) -> None:
+    rows = [[str(i * j % 7) for j in range(20_000)] for i in range(5)]
+    text = "\n".join(",".join(row) for row in [[f"c{k}" for k in range(20_000)], *rows])
+    started = time.process_time()
+    assert read_dataset(write(tmp_path, text)).X.shape == (5, 14_285)
+    assert time.process_time() - started < 15

@@ -25,3 +25,8 @@ def on_all_cores(work: Callable[[Any], R], tasks: Iterable[Any]) -> Sequence[R]:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count())
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked process has none of the threads, and would wait for them for ever.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

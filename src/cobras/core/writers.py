@@ -122,12 +122,19 @@ def write_table(
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     """Write a data frame by suffix, atomically; see `write_table`."""
+    import polars as pl
+
     target = Path(path)
     suffix = target.suffix.lower()
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
     if nested and suffix in (".csv", ".tsv"):
         raise InvalidDataError(
             f"Column {nested[0]!r} holds lists, which {suffix} cannot hold; write .parquet or .json instead."
+        )
+    binary = [name for name, dtype in frame.schema.items() if dtype == pl.Binary]
+    if binary and suffix in (".json", ".jsonl"):
+        raise InvalidDataError(
+            f"Column {binary[0]!r} holds bytes, which {suffix} cannot hold; write .parquet instead."
         )
     if suffix not in WRITABLE:
         raise InvalidDataError(
@@ -190,7 +197,7 @@ def _replace(target: Path, write: Callable[[str], object]) -> Path:
         Path(temporary).chmod(_permissions(target))
         write(temporary)
         Path(temporary).replace(target)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
         raise InvalidDataError(f"Cannot write {target}: {reason}.") from error
     finally:

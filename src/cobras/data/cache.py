@@ -7,6 +7,7 @@ simply computed again.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import sqlite3
@@ -31,6 +32,17 @@ def cache_folder() -> Path:
         folder.mkdir(0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
     return folder
+
+
+def printable(name: str) -> str:
+    r"""The name of a file as text: bytes that are no UTF-8 are written as escapes.
+
+    Examples
+    --------
+    >>> print(printable("caf\udce9.png"), printable("café.png"))
+    caf\udce9.png café.png
+    """
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 class Cache:
@@ -71,10 +83,12 @@ class Cache:
 
     def digest(self, path: Path) -> str:
         """The digest of a file's content; the file is read only when its size or time has changed."""
+        if not path.is_file() and path.exists():
+            raise OSError(errno.EINVAL, "it is not a regular file")  # a pipe or a device may never end
         stat = path.stat()
         stamp = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ino}"
         # Of thousands of photos, none is read again: size, time and inode are enough to know a file.
-        name = str(path.absolute())
+        name = printable(str(path.absolute()))
         known = self._one("SELECT digest FROM seen WHERE path = ? AND stamp = ?", name, stamp)
         if known is not None:
             return str(known)

@@ -162,6 +162,14 @@ def _exists(path: Path) -> bool:
         return False
 
 
+def leads_out(folder: Path, name: Path) -> bool:
+    """Whether a name in a table, by dots or a link, leads out of its folder; an absolute path is taken as it is."""
+    try:
+        return not name.is_absolute() and not (folder / name).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # too long, with a null character, or a link to itself
+        return False
+
+
 def _length(column: pl.Series) -> float:
     """Characters per cell, on average of the first rows."""
     mean = column.head(N_SAMPLED).str.len_chars().mean()

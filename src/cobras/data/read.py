@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from cobras.data.guess import (
     file_table,
     holds_series,
     kind_of_table,
+    leads_out,
     list_folder,
 )
 from cobras.data.items.images import Images, Progress, read_images
@@ -39,7 +41,7 @@ from cobras.data.tables.columns import (
     name_list,
     row_ids,
 )
-from cobras.data.tables.files import DataNotFoundError, parquet_files, read_table, read_vectors
+from cobras.data.tables.files import DataNotFoundError, check_name, may_be_large, parquet_files, read_table, read_vectors
 from cobras.data.tables.outofcore import open_large_table, read_large
 
 ITEM_BY_ITEM = ("efficientnet", "sentences")  # features that depend on their item alone
@@ -182,7 +184,26 @@ def read_features(path: str | os.PathLike[str], recipe: Recipe) -> FloatArray:
 
 
 def _read(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
-    if (table := open_large_table(path)) is not None:
+    if _first_process() != os.getpid():
+        raise InvalidDataError(
+            "Data cannot be read in a forked process after its parent has read some, since the threads of polars "
+            'are not there; read it before the fork, or start processes by "spawn".'
+        )
+    check_name(path)
+    try:
+        return _read_any(path, choices, stored, progress)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, MemoryError) as error:
+        raise InvalidDataError(f"{path.name} cannot be read: {first_line(error)}.") from error
+
+
+@cache
+def _first_process() -> int:
+    """The process that read data first, this one or one that it was forked from."""
+    return os.getpid()
+
+
+def _read_any(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
+    if may_be_large(path) and (table := open_large_table(path)) is not None:
         return read_large(table, choices, stored)
     if path.is_dir() and parquet_files(path) is None:
         return _read_folder(path, choices, progress)
@@ -251,8 +272,10 @@ def _read_rows(path: Path, choices: Choices, stored: Recipe | None, progress: Pr
     if kind == "image":
         assert column is not None
         choices = replace(choices, image=column)
-        names = [path.parent / (name or "") for name in frame[column].cast(pl.String)]
-        images = _read_images(path.name, names, choices, notes, progress)
+        names = [Path(name or "") for name in frame[column].cast(pl.String)]
+        files = [path.parent / name for name in names]
+        outside = {path.parent / name for name in names if leads_out(path.parent, name)}
+        images = _read_images(path.name, files, choices, notes, progress, outside)
         frame = frame if len(images.places) == frame.height else frame[images.places]
     elif kind == "text":
         choices = replace(choices, text=column)
@@ -290,11 +313,16 @@ def _read_folder(folder: Path, choices: Choices, progress: Progress | None) -> D
 
 
 def _read_images(
-    source: str, files: Sequence[Path], choices: Choices, notes: list[str], progress: Progress | None
+    source: str,
+    files: Sequence[Path],
+    choices: Choices,
+    notes: list[str],
+    progress: Progress | None,
+    outside: Container[Path] = (),
 ) -> Images:
     # With vectors, the files are still looked at, since broken ones are left out; pixels are the quicker way.
     how = choices.features if choices.vectors is None else "pixels"
-    images = read_images(source, files, how, notes, progress)
+    images = read_images(source, files, how, notes, progress, outside)
     if choices.vectors is None:
         notes.append(images.note)
     return images

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from PIL import Image
 from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.data import Photo, read_dataset, read_features, read_recipe
 from cobras.data.cache import shared_cache
+from cobras.data.items import images
 from cobras.data.items.images import has_network, open_image
 
 
@@ -185,3 +188,53 @@ def test_table_that_names_images(photos: Path) -> None:
     assert "Left out 3 files that cannot be read as images" in " ".join(ds.notes)
     np.testing.assert_array_equal(read_recipe(photos / "shop.csv", ds.recipe).X, ds.X)
     assert read_dataset(photos / "shop.csv", kind="table").kind == "table"
+
+
+def test_a_column_names_regular_files_below_the_folder(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for path in (home / "a.png", home / "b.png", tmp_path / "outer.png"):
+        Image.effect_noise((20, 20), 50).save(path)
+    os.mkfifo(home / "pipe.png")
+    (home / "link.png").symlink_to("../outer.png")
+    (home / "zero.png").symlink_to("/dev/zero")
+    names = ["a.png", "b.png", str(tmp_path / "outer.png")]
+    bad = [
+        "pipe.png",
+        "/dev/zero",
+        "zero.png",
+        "../outer.png",
+        "link.png",
+        "n\0.png",
+        "x" * 400,
+        "gone.png",
+        "",
+    ]
+    pl.DataFrame({"file": names + bad}).write_parquet(home / "t.parquet")
+    ds = read_dataset(home / "t.parquet", image="file", features="pixels")
+    assert ds.frame["file"].to_list() == names
+    assert any("that cannot be read as images: 'pipe.png'" in note for note in ds.notes), ds.notes
+
+
+def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    for name in (b"caf\xe9.png", b"a.png"):
+        Image.effect_noise((20, 20), 50).save(tmp_path / os.fsdecode(name), "PNG")
+    (tmp_path / os.fsdecode(b"br\xe9.png")).write_bytes(b"x")
+    ds = read_dataset(tmp_path, features="pixels")
+    assert ds.ids.tolist() == ["a.png", "caf?.png"]
+    assert ds.show(1).thumbnail(16)[0]
+    "".join(ds.notes).encode()
+
+
+def test_a_large_image_of_16_bits_takes_little_memory(tmp_path: Path) -> None:
+    Image.fromarray(np.arange(4_000_000, dtype=np.uint32).astype(np.uint16).reshape(2000, 2000)).save(
+        tmp_path / "x.png"
+    )
+    with Image.open(tmp_path / "x.png") as image:
+        image.load()
+        tracemalloc.start()
+        grey = images._to_eight_bits(image)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert (grey.getpixel((0, 0)), grey.getpixel((1535, 32))) == (0, 255)
+    assert peak < 10 * 4_000_000

@@ -10,6 +10,7 @@ from cobras import InvalidDataError
 from cobras.data.guess import holds_series
 from cobras.data.items.series import read_series
 from cobras.data.items.tsfiles import guess_layout
+from cobras.data.tables import files
 
 
 @st.composite
@@ -219,3 +220,10 @@ def test_the_column_that_tells_series_apart_is_found(tmp_path):
     assert found.lengths.tolist() == [2, 3]
     path.write_text("engine,other,time,volt\na,c,0,1.5\na,c,1,2.5\nb,d,1,4.0\nb,d,0,3.0\n")
     assert read_series(path).options["layout"] == "wide"  # either may be meant
+
+
+def test_padding_that_does_not_fit_into_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "total_memory", lambda: 8 << 30)
+    (tmp_path / "t.ts").write_text("@classLabel true a b\n@data\n" + ",".join(["1"] * 100_000) + ":a\n" + "1,2:b\n" * 10_000)
+    with pytest.raises(InvalidDataError, match="padded to 100,000 moments, unpacks to 7 GiB or more"):
+        read_series(tmp_path / "t.ts")

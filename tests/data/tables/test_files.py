@@ -7,12 +7,14 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cobras.core.exceptions import CobrasError, InvalidDataError
 from cobras.data import read_dataset, read_recipe
+from cobras.data.export import export_dataset
 from tests.data.conftest import PEOPLE
 
 
@@ -136,3 +138,56 @@ def test_junk_is_read_or_refused_in_one_sentence(
     path.write_bytes(junk)
     sentence = refusal(path)
     assert sentence is None or (sentence.endswith(".") and "\n" not in sentence)
+
+
+def moments(dtype: pl.DataType, *ticks: int) -> pl.Series:
+    return pl.Series("when", ticks, dtype=pl.Int32 if dtype == pl.Date else pl.Int64).cast(dtype)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        moments(pl.Date(), 2**31 - 1, 0, 3_000, -(2**31)),
+        moments(pl.Datetime("ms"), 2**63 - 1, 0, 3_000, -(2**63)),
+        moments(pl.Datetime("us", "Asia/Tokyo"), 253_402_300_799_000_000, 0, 3_000, -(2**63)),
+        moments(pl.Duration("ms"), 2**63 - 1, 0, 3_000, -(2**63)),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+@pytest.mark.parametrize("memory", ["1000000000", "1"])
+def test_times_that_python_cannot_hold_are_left_empty(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    column: pl.Series,
+    memory: str,
+) -> None:
+    monkeypatch.setenv("COBRAS_MEMORY", memory)
+    pl.DataFrame([column, pl.Series("x", [1, 2, 5, 7])]).write_parquet(tmp_path / "t.parquet")
+    ds = read_dataset(tmp_path / "t.parquet")
+    assert [ds.row(i)["when"] is None for i in range(4)] == [True, False, False, True]
+    assert ds.columns == ("when", "x")
+    assert np.isfinite(ds.X).all()
+    if memory != "1":
+        assert "Left times in 'when' empty: they lie beyond the years 1 to 9999." in ds.notes
+    for suffix in (".json", ".jsonl", ".parquet")[memory == "1" :]:
+        export_dataset(ds, np.zeros(4, int), None, tmp_path / f"out{suffix}")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("zone", ["+05:30", "Nowhere/Land"])
+def test_a_zone_that_is_not_known_is_read_as_utc(tmp_path: Path, zone: str) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    when = pa.array([0, 10**6, 10**9], pa.timestamp("us", tz=zone))
+    parquet.write_table(pa.table({"when": when, "x": [1, 2, 3]}), tmp_path / "t.parquet")
+    assert str(read_dataset(tmp_path / "t.parquet").row(1)["when"]) == "1970-01-01 00:00:01+00:00"
+
+
+def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"t\xe9.csv")
+    path.write_text("a,b\n1,2\n3,4\n")
+    assert len(read_dataset(path)) == 2
+    with pytest.raises(
+        InvalidDataError, match=r"t\\udce9.parquet has a name that is not UTF-8; rename it\.$"
+    ):
+        read_dataset(path.rename(path.with_suffix(".parquet")))

@@ -218,3 +218,15 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(
     monkeypatch.setenv("COBRAS_MEMORY", "2 GB")
     with pytest.raises(InvalidDataError, match=r"COBRAS_MEMORY must be a number of bytes.* not '2 GB'"):
         read_dataset(tmp_path / "rows.npy")
+
+
+def test_long_texts_that_parquet_stores_once_are_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COBRAS_MEMORY", "50000000")
+    frame = pl.DataFrame({"s": ["x" * 100_000] * 1_000, "x": range(1_000, 3_000, 2)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    ds = read_dataset(tmp_path / "t.parquet")
+    assert ds.large is not None
+    assert ds.columns == ("x",)
+    assert len(ds.row(999)["s"]) == 100_000

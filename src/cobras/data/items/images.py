@@ -11,7 +11,7 @@ import contextlib
 import io
 import struct
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray
-from cobras.data.cache import shared_cache
+from cobras.data.cache import printable, shared_cache
 from cobras.data.tables.columns import name_list
 
 if TYPE_CHECKING:
@@ -158,11 +158,19 @@ def _to_eight_bits(image: Image) -> Image:
         return image
     import PIL.Image
 
-    values = np.nan_to_num(np.asarray(image, dtype=np.float64), posinf=0, neginf=0)
-    low, extent = values.min(), np.ptp(values) or 1.0
+    values = np.asarray(image)
+    if values.dtype.kind == "f":
+        values = np.nan_to_num(values, posinf=0, neginf=0)
+    low = float(values.min())
+    extent = float(values.max()) - low or 1.0
     if image.format == "PPM" and image.mode.startswith("I"):
         low, extent = 0.0, _WHITE
-    grey = PIL.Image.fromarray(((values - low) / extent * 255).round().astype(np.uint8))
+    pixels = np.empty(values.shape, np.uint8)
+    for row, some in zip(
+        pixels, values, strict=True
+    ):  # in double precision, which all at once takes gigabytes
+        row[:] = ((some.astype(np.float64) - low) / extent * 255).round()
+    grey = PIL.Image.fromarray(pixels)
     grey.info = image.info
     return grey
 
@@ -198,18 +206,25 @@ class Images:
 
 
 def read_images(
-    source: str, files: Sequence[Path], features: str | None, notes: list[str], progress: Progress | None
+    source: str,
+    files: Sequence[Path],
+    features: str | None,
+    notes: list[str],
+    progress: Progress | None,
+    outside: Container[Path] = (),
 ) -> Images:
-    """Read every file once; those that are broken are listed in the notes."""
+    """Read every file once; those that are broken, or outside of the folder, are listed in the notes."""
     chosen = features or ("efficientnet" if has_network() else "pixels")
     describe: Callable[[Image], bytes] = _Network() if chosen == "efficientnet" else _pixels
     places, photos, rows, broken = [], [], [], {}
     for place, path in enumerate(files):
         try:
+            if path in outside:
+                raise BrokenImageError("it lies outside of the folder of the table")
             digest = shared_cache().digest(path)
             size, row = _size_and_features(path, f"{chosen} {VERSION} {digest}", describe)
-        except (BrokenImageError, OSError) as error:
-            broken[path.name] = str(getattr(error, "strerror", None) or error)
+        except (OSError, ValueError) as error:  # a name with a null character is a ValueError
+            broken[printable(path.name)] = str(getattr(error, "strerror", None) or error)
             continue
         places.append(place)
         photos.append(Photo(path, size, digest))

@@ -15,6 +15,7 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
 from cobras.data.tables.csv import MISSING, NotTextError, decode
+from cobras.data.tables.files import check_size
 
 HEAD = 1 << 20  # bytes that a guess looks at
 _OUTSIDE = re.compile(r":(?![^(]*\))")  # a colon, but not that of a time of day in a (timestamp, value)
@@ -79,6 +80,8 @@ def pad_series(
             f"All series of {source} must have the same number of channels, but some have {min(n_channels)} and "
             f"others {max(n_channels)}."
         )
+    n_bytes = 8 * len(series) * min(n_channels) * int(lengths.max())
+    check_size(f"{source}, with every series padded to {lengths.max():,} moments,", n_bytes)
     # One array for all, so that the compiled distances read it without a step per series.
     values = np.full((len(series), n_channels.pop(), lengths.max()), np.nan)
     for row, one, length in zip(values, series, lengths, strict=True):

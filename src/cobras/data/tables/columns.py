@@ -96,6 +96,8 @@ def _is_count(column: pl.Series) -> bool:
     """Whether an integer column counts on from 0 or 1; of less than five rows that proves nothing."""
     if not column.dtype.is_integer() or len(column) < 5 or column.null_count() or column[0] not in (0, 1):
         return False
+    if column[-1] != column[0] + len(column) - 1:  # quick: there may be thousands of columns
+        return False
     return bool((column.cast(pl.Float64) - column[0] == pl.Series(np.arange(len(column)))).all())
 
 
@@ -106,7 +108,8 @@ def fit_columns(
     recipes: list[ColumnRecipe] = []
     left: dict[str, list[str]] = {reason: [] for reason in _REASONS}
     constant = []
-    fitted = on_all_cores(lambda name: _fit(source, name, cells(frame, name)), candidates)
+    each = on_all_cores if frame.height > SLICE else map  # of few rows a thread takes longer than the work
+    fitted = each(lambda name: _fit(source, name, cells(frame, name)), candidates)
     for name, found in zip(candidates, fitted, strict=True):
         if isinstance(found, str):
             left[found].append(name)
@@ -305,7 +308,8 @@ def write_features(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnR
     def write(start: int) -> None:
         _write(X[start : start + SLICE], frame.slice(start, SLICE), recipes)
 
-    on_all_cores(write, range(0, frame.height, SLICE))
+    starts = range(0, frame.height, SLICE)
+    on_all_cores(write, starts) if len(starts) > 1 else write(0)
 
 
 def _write(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> None:

@@ -53,7 +53,8 @@ def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
     # Popped, so that no column is in memory as text and as numbers for long.
     popped = (cells.pop(0) for _ in range(len(cells)))
-    columns = on_all_cores(partial(parse_column, delimiter=layout.delimiter), popped)
+    each = on_all_cores if path.stat().st_size > LARGE else map
+    columns = list(each(partial(parse_column, delimiter=layout.delimiter), popped))
     if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
     return pl.DataFrame([column for column, _ in columns]), tuple(notes)
@@ -246,6 +247,8 @@ def _parse(series: pl.Series) -> pl.Series:
 
 def _has_codes(digits: pl.Series) -> bool:
     """Whether any of a column's whole numbers begins with a 0 that is not needed."""
+    if len(digits) <= N_TRIED:  # each call of polars takes longer; there may be thousands of columns
+        return any(re.match(_CODE, word) for word in digits.drop_nulls())
     if (digits < "0").any():  # has a sign
         return bool(digits.str.contains(_CODE).any())
     return bool((digits.str.starts_with("0") & (digits.str.len_bytes() > 1)).any())

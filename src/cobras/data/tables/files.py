@@ -1,6 +1,6 @@
 """Files to tables: every format ends as one polars frame, every failure as one sentence.
 
-Excel, Parquet, Arrow and NumPy files may unpack to far more than their size, so that is checked first.
+Parquet, Arrow and NumPy files may unpack to far more than their size, so that is checked first.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import re
 import zipfile
-import zlib
 from pathlib import Path
 from typing import IO, Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,11 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.threads import on_all_cores
 from cobras.core.types import FloatArray
+from cobras.data.cache import printable
 from cobras.data.tables.columns import name_list
-from cobras.data.tables.csv import DELIMITED, read_delimited
+from cobras.data.tables.csv import DELIMITED, LARGE, read_delimited
+from cobras.data.tables.excel import read_excel
 
-LARGEST = 2 << 30  # bytes an Excel file may unpack to
-RATIO = 1_032  # the most that deflate can compress
 BLOCK = 2**14  # rows that are turned into columns together
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
@@ -36,6 +36,11 @@ _FORMATS = {
     **dict.fromkeys(ARROW, "Arrow"),
     **dict.fromkeys(EXCEL, "an Excel file"),
 }
+_DAY = 86_400_000_000  # microseconds
+_YEARS = -719_162 * _DAY, 2_932_897 * _DAY - 1  # from 1 to 9999, which Python's own dates hold
+_PER_UNIT = {"ms": 1_000, "us": 1, "ns": 1}  # microseconds; nanoseconds in 64 bits cannot leave these years
+# Without it polars panics at a zone that it does not know, such as +05:30; `possible_times` makes it UTC.
+os.environ.setdefault("POLARS_IGNORE_TIMEZONE_PARSE_ERROR", "1")
 
 
 class DataNotFoundError(InvalidDataError, FileNotFoundError):
@@ -80,7 +85,48 @@ def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     if frame.width == 0 or frame.height == 0:
         what = "has column names but no rows" if frame.width else "holds no table"
         raise InvalidDataError(f"{path.name} {what}; at least one row is needed.")
+    frame, cleared = possible_times(frame)
+    if cleared:
+        notes = *notes, f"Left times in {name_list(cleared)} empty: they lie beyond the years 1 to 9999."
     return frame, notes
+
+
+def possible_times(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return a table that Python can show: without times beyond the years 1 to 9999, and in zones it knows.
+
+    The second value names the columns that have such times, which are left empty.
+    """
+    found = {column.name: _possible_times(column) for column in frame if column.dtype.is_temporal()}
+    cleared = [name for name, column in found.items() if column.null_count() > frame[name].null_count()]
+    return frame.with_columns(found.values()) if found else frame, cleared
+
+
+def _possible_times(column: pl.Series) -> pl.Series:
+    dtype, ticks = column.dtype, column.to_physical().alias("ticks")
+    if isinstance(dtype, pl.Datetime):
+        zone = dtype.time_zone
+        dtype = pl.Datetime(dtype.time_unit, zone if zone is None or _is_zone(zone) else "UTC")
+        edge = 0 if dtype.time_zone in (None, "UTC") else _DAY  # in its zone it may be another day
+        low, high = (
+            (end + way * edge) // _PER_UNIT[dtype.time_unit] for end, way in zip(_YEARS, (1, -1), strict=True)
+        )
+    elif isinstance(dtype, pl.Duration):
+        high = (2**63 - 1) // _PER_UNIT[dtype.time_unit]
+        low = -high
+    elif dtype == pl.Date:
+        low, high = (end // _DAY for end in _YEARS)
+    else:  # the time of a day
+        return column
+    if dtype == column.dtype and ticks.is_between(low, high).all():
+        return column
+    return ticks.set(~ticks.is_between(low, high).fill_null(True), None).cast(dtype).alias(column.name)
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        return bool(ZoneInfo(name))
+    except (ValueError, OSError, KeyError):
+        return False
 
 
 def _check_file(path: Path) -> None:
@@ -98,6 +144,14 @@ def _check_file(path: Path) -> None:
         raise InvalidDataError(
             f"{path.name} is empty; at least a line of column names and one row are needed."
         )
+
+
+def check_name(path: Path) -> None:
+    """Refuse a file that polars cannot open by its name; Python itself opens small files of text."""
+    name = printable(str(path))
+    small = path.suffix.lower() in DELIMITED and path.is_file() and path.stat().st_size <= LARGE
+    if name != str(path) and not small and not path.is_dir():
+        raise InvalidDataError(f"{name} has a name that is not UTF-8; rename it.")
 
 
 def _read_arrays(path: Path) -> pl.DataFrame:
@@ -137,7 +191,8 @@ def _columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     def copy(start: int) -> None:
         columns[:, start : start + BLOCK] = table[start : start + BLOCK].T
 
-    on_all_cores(copy, range(0, len(table), BLOCK))
+    starts = range(0, len(table), BLOCK)
+    on_all_cores(copy, starts) if len(starts) > 1 else copy(0)
     return columns
 
 
@@ -178,64 +233,6 @@ def _collect(name: str, lazy: pl.LazyFrame) -> pl.DataFrame:
     height = int(lazy.select(pl.len()).collect().item())
     check_size(name, height * max(1, len(lazy.collect_schema())))  # a byte per cell at the least
     return lazy.collect()
-
-
-def read_excel(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The first sheet of an Excel file that holds a table."""
-    try:
-        import fastexcel
-    except ModuleNotFoundError:
-        raise InvalidDataError(
-            f"{path.name} is an Excel file; pip install fastexcel to read it, or save it as CSV."
-        ) from None
-    _check_archive(path)
-    try:
-        book = fastexcel.read_excel(path)
-        frames = []
-        for name in book.sheet_names:
-            frame = pl.read_excel(path, sheet_name=name, infer_schema_length=None, raise_if_empty=False)
-            frames.append((name, frame))
-            if frame.width and frame.height:
-                break
-    except fastexcel.FastExcelError as error:
-        raise InvalidDataError(
-            f"{path.name} cannot be read as an Excel file: {first_line(error)}."
-        ) from error
-    name, frame = frames[-1] if frames else ("", pl.DataFrame())
-    notes = [f"Read the sheet {name!r} of {len(book.sheet_names)}."] if len(book.sheet_names) > 1 else []
-    frame = frame.rename({old: f"column_{k}" for k, old in enumerate(frame.columns, 1) if not old.strip()})
-    return frame, tuple(notes)
-
-
-def _check_archive(path: Path) -> None:
-    """Refuse a zip archive that unpacks to more than memory holds; the sizes that it claims are not trusted."""
-    if not zipfile.is_zipfile(path):
-        return  # an .xls of old, which is not compressed
-    try:
-        with zipfile.ZipFile(path) as archive:
-            packed = [m for m in archive.infolist() if m.compress_type == zipfile.ZIP_DEFLATED]
-            if sum(member.compress_size for member in packed) * RATIO <= LARGEST:
-                return
-            total = 0
-            for member in packed:
-                total += _unpacked_size(archive, member, LARGEST - total)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise InvalidDataError(f"{path.name} cannot be read as an Excel file: {error}.") from error
-    if total > LARGEST:
-        raise InvalidDataError(
-            f"{path.name} unpacks to more than {LARGEST / 2**30:.1f} GiB; save it as CSV or Parquet instead."
-        )
-
-
-def _unpacked_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> int:
-    """The bytes a member unpacks to; counting ends beyond the limit."""
-    # zipfile stops at the size that the archive claims, so it is told one that is never reached, and no checksum.
-    member.file_size, member.CRC = limit + 1, None  # type: ignore[assignment]
-    total = 0
-    with archive.open(member) as stream:
-        while total <= limit and (chunk := stream.read(1 << 20)):
-            total += len(chunk)
-    return total
 
 
 def read_npy(path: Path) -> npt.NDArray[Any]:
@@ -329,6 +326,11 @@ def is_pattern(path: Path) -> bool:
     (True, False)
     """
     return any(sign in str(path) for sign in "*?[") and not path.exists()
+
+
+def may_be_large(path: Path) -> bool:
+    """Whether a path may hold a table too large to load: Parquet, whose size says little, or a large file."""
+    return parquet_files(path) is not None or (path.is_file() and path.stat().st_size > memory_limit())
 
 
 def memory_limit() -> int:

@@ -42,11 +42,12 @@ from cobras.data.tables.columns import (
     write_features,
 )
 from cobras.data.tables.csv import DELIMITED
-from cobras.data.tables.files import memory_limit, parquet_files, polars_dtype, read_npy
+from cobras.data.tables.files import memory_limit, parquet_files, polars_dtype, possible_times, read_npy
 from cobras.data.tables.parquet import convert_to_parquet, scan_parquet_files
 
 BATCH = 1 << 25  # bytes of a batch, about
-N_SAMPLED = 50_000  # rows that tell the kind of each column
+N_SAMPLED = 50_000  # rows that tell the kind of each column, or fewer:
+SAMPLE = 1 << 28  # bytes of them
 
 
 class LargeTable(ABC):
@@ -68,16 +69,24 @@ class LargeTable(ABC):
     def read(self, start: int, n_rows: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Read some rows; all columns, or some."""
 
+    def row_bytes(self, columns: Sequence[str] | None = None) -> int:
+        """About how many bytes a row takes in memory: those of the first rows."""
+        # Texts are longer than numbers, perhaps so long that a thousand rows would be too many.
+        row, n_rows = 0, 1
+        while row * n_rows < BATCH and n_rows <= min(1_000, 10 * self.height):
+            some = self.read(0, n_rows, columns)
+            row = max(8, 8 * some.width, int(some.estimated_size()) // max(1, some.height))
+            n_rows *= 10
+        return row
+
     @property
     def n_bytes(self) -> int:
         """About how many bytes all rows would take in memory."""
-        return 8 * self.height * max(1, self.head.width)
+        return self.height * self.row_bytes()
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
         """Yield all rows in pieces, each with the number of its first row."""
-        some = self.read(0, 1_000, columns)  # texts are longer than numbers
-        row = max(8, 8 * some.width, int(some.estimated_size()) // max(1, some.height))
-        size = max(1_024, BATCH // row)
+        size = max(1, BATCH // self.row_bytes(columns))
         for start in range(0, self.height, size):
             yield start, self.read(start, min(size, self.height - start), columns)
 
@@ -145,7 +154,7 @@ class ParquetRows(LargeTable):
             begin, end = max(first, start), min(last, start + n_rows)
             if begin < end:
                 parts.append(rows.select(chosen).slice(begin - first, end - begin).collect())
-        return pl.concat(parts, how="vertical_relaxed")
+        return possible_times(pl.concat(parts, how="vertical_relaxed"))[0]
 
 
 def open_large_table(path: Path) -> LargeTable | None:
@@ -231,7 +240,7 @@ def large_dataset(
 
 def survey(table: LargeTable, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
     """Return evenly spaced rows, three rows made of the extremes and gaps of all rows, and the gaps per column."""
-    every = 1 + table.height // N_SAMPLED
+    every = 1 + table.height // max(1, min(N_SAMPLED, SAMPLE // table.row_bytes(columns)))
     extremes: dict[str, pl.Series] = {}
     taken, gaps = [], Counter[str]()
     for start, batch in table.batches(columns):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -67,7 +68,7 @@ def convert_to_parquet(path: Path) -> list[Path] | None:
 
 def _folder(path: Path) -> Path:
     stat = path.stat()
-    name = hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:16]
     return cache_folder() / "tables" / f"{name}-{stat.st_size}-{stat.st_mtime_ns}"
 
 
