@@ -41,7 +41,14 @@ from cobras.data.tables.columns import (
     name_list,
     row_ids,
 )
-from cobras.data.tables.files import DataNotFoundError, check_name, may_be_large, parquet_files, read_table, read_vectors
+from cobras.data.tables.files import (
+    DataNotFoundError,
+    check_name,
+    may_be_large,
+    parquet_files,
+    read_table,
+    read_vectors,
+)
 from cobras.data.tables.outofcore import open_large_table, read_large
 
 ITEM_BY_ITEM = ("efficientnet", "sentences")  # features that depend on their item alone

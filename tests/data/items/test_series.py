@@ -224,6 +224,8 @@ def test_the_column_that_tells_series_apart_is_found(tmp_path):
 
 def test_padding_that_does_not_fit_into_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "total_memory", lambda: 8 << 30)
-    (tmp_path / "t.ts").write_text("@classLabel true a b\n@data\n" + ",".join(["1"] * 100_000) + ":a\n" + "1,2:b\n" * 10_000)
+    (tmp_path / "t.ts").write_text(
+        "@classLabel true a b\n@data\n" + ",".join(["1"] * 100_000) + ":a\n" + "1,2:b\n" * 10_000
+    )
     with pytest.raises(InvalidDataError, match="padded to 100,000 moments, unpacks to 7 GiB or more"):
         read_series(tmp_path / "t.ts")
