@@ -13,8 +13,8 @@ from cobras.session import session as module
 
 KILLS = 500 if os.environ.get("COBRAS_SOAK") else 50
 
-# One process imports and compiles everything, then forks a child for every round: a kill costs milliseconds. The child
-# says after each change how many events the journal has and what the session looks like.
+# One process imports and compiles everything, then forks a child for every round: a kill costs milliseconds. The
+# child says after each change how many events the journal has and what the session looks like.
 NURSERY = """
 import os, random, signal, struct, sys, time, zlib
 from sklearn.datasets import load_iris
@@ -194,3 +194,42 @@ def test_an_interrupted_session_in_memory_holds_all_or_nothing():
         else:
             return
     pytest.fail("undo never came to its end")
+
+
+# -- memory ------------------------------------------------------------------------------------------------------
+
+GROWTH = """
+import gc, random, sys
+from sklearn.datasets import load_iris
+from cobras import Session
+
+X, y = load_iris(return_X_y=True)
+chance = random.Random(0)
+
+def megabytes():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+
+with Session.open(sys.argv[1], X, random_state=0) as session:
+    for step in range(-200, int(sys.argv[2])):
+        if step == 0:
+            before = megabytes()
+        pair = session.ask()
+        # Up to 40 answers deep, so that a replay is short.
+        if pair is None or session.n_answers > chance.random() * 40:
+            session.undo()
+        else:
+            session.tell(None if chance.random() < 0.1 else bool(y[pair.i] == y[pair.j]), pair)
+    print(megabytes() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the kernel says no sizes")
+def test_answers_and_undos_take_no_more_memory(tmp_path):
+    steps = 20_000 if os.environ.get("COBRAS_SOAK") else 1_000
+    run = [sys.executable, "-c", GROWTH, str(tmp_path / "s.cobras"), str(steps)]
+    done = subprocess.run(run, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    print(f"{float(done.stdout):.1f} MB more after {steps} answers and undos")
+    assert float(done.stdout) < (24 if os.environ.get("COBRAS_SOAK") else 6)
