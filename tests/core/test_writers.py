@@ -81,7 +81,7 @@ def test_no_names_no_column_and_a_taken_name(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     target.write_text("old")
-    with pytest.raises(InvalidDataError, match=r"'x' holds lists, which .csv cannot hold"):
+    with pytest.raises(InvalidDataError, match=r"'x' holds lists, which CSV and TSV cannot hold"):
         write_table({"x": [[1], [2]]}, target)
     with pytest.raises(InvalidDataError, match="equally long"):
         write_table({"x": [1], "y": [1, 2]}, target)
@@ -115,3 +115,36 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
 def test_labels_of_the_wrong_length() -> None:
     with pytest.raises(InvalidDataError, match="3 labels for a table of 1 rows"):
         with_clusters(pl.DataFrame({"x": [1]}), [0, 0, 1])
+
+
+TEXTS = ["=HYPERLINK(1)", "+1-2", "-2.5", "+3e5", "-x", "@a", "\t=1", "'=1", "a=1", "x", None, "-.5", "--1"]
+SAFE = [
+    "'=HYPERLINK(1)",
+    "'+1-2",
+    "-2.5",
+    "+3e5",
+    "'-x",
+    "'@a",
+    "'\t=1",
+    "'=1",
+    "a=1",
+    "x",
+    None,
+    "-.5",
+    "'--1",
+]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+@pytest.mark.parametrize("in_batches", [False, True])
+def test_a_spreadsheet_finds_no_formula(tmp_path: Path, suffix: str, in_batches: bool) -> None:
+    kinds = pl.Series(TEXTS, dtype=pl.Categorical)
+    frame = pl.DataFrame({"=text": TEXTS, "number": range(-6, 7), "kind": kinds})
+    for escape, texts, name in ((True, SAFE, "'=text"), (False, TEXTS, "=text")):
+        if in_batches:
+            file = write_batches([frame, frame], tmp_path / f"t{suffix}", escape=escape)
+        else:
+            file = write_frame(frame, tmp_path / f"t{suffix}", escape=escape)
+        found = pl.read_csv(file, separator="\t" if suffix == ".tsv" else ",")[:13]
+        assert found[name].to_list() == found["kind"].to_list() == texts
+        assert found["number"].to_list() == list(range(-6, 7))

@@ -5,6 +5,7 @@ Nothing heavy is imported before a verb runs, so that `cobras --help` answers at
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -63,6 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python processes that this one starts (dask, joblib) do not look for modules in the working directory: a
         # file numpy.py beside the data would be run.
         os.environ["PYTHONSAFEPATH"] = "1"
+        # The name of a file need not be UTF-8; it is printed as it is.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="surrogateescape")
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Taken out here, because typer would accept it before the verb only.
     debug = "--debug" in given

@@ -20,6 +20,7 @@ SessionFile = Annotated[
 Data = Annotated[Path | None, typer.Option(metavar="PATH", help="The data, when it is not where it was.")]
 OUT = "Write all columns and the cluster: .csv, .tsv, .parquet, .json or .jsonl."
 METHOD = "module:function of a method of your own that the session was made with; it is not run otherwise."
+ESCAPE = "In CSV and TSV, put an apostrophe before texts that a spreadsheet would take for a formula."
 ANSWERS = "Write the answers, with your own ids, likewise."
 
 
@@ -31,6 +32,7 @@ def export(
     method: Annotated[str | None, typer.Option(metavar="NAME", help=METHOD)] = None,
     scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    escape: Annotated[bool, typer.Option(help=ESCAPE)] = True,
 ) -> None:
     """Write the table with a column `cluster`.
 
@@ -38,7 +40,7 @@ def export(
     folder: the workers write the number and the cluster of each row there, as Parquet.
     """
     with connect_dask(scheduler):
-        write_export(session, data, out, answers, method, scheduler, as_json)
+        write_export(session, data, out, answers, method, scheduler, as_json, escape)
 
 
 def write_export(
@@ -49,11 +51,12 @@ def write_export(
     method: str | None,
     scheduler: str | None,
     as_json: bool,
+    escape: bool,
 ) -> None:
     """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
     from cobras.core.exceptions import InvalidDataError
-    from cobras.core.writers import answers_as_rows
+    from cobras.core.writers import answers_as_rows, answers_table, csv_frame, write_table
     from cobras.data.export import export_dataset, frames_with_clusters
     from cobras.data.tables.files import url_of
 
@@ -87,9 +90,9 @@ def write_export(
             return
         labels, names, ids = opened.labels_, opened.names, dataset.names
         if out is not None:
-            export_dataset(dataset, labels, names, out)
+            export_dataset(dataset, labels, names, out, escape=escape)
         if answers is not None:
-            opened.export_answers(answers, ids=ids)
+            write_table(answers_table(opened.history, ids), answers, escape=escape)
         history = opened.history
     if as_json:
         report = {
@@ -107,7 +110,8 @@ def write_export(
         # The frames are written as bytes, below the text layer of standard output.
         sys.stdout.flush()
         for number, frame in enumerate(frames_with_clusters(dataset, labels, names)):
-            sys.stdout.buffer.write(frame.write_csv(include_header=number == 0).encode())
+            text = csv_frame(frame, escape=escape).write_csv(include_header=number == 0)
+            sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
     else:
         report_files(out, answers)

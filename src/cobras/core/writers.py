@@ -6,6 +6,7 @@ The suffix says the format. A file that is replaced is at any moment either the 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 WRITABLE = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
+FORMULA = r"^[=+\-@\t\r]"
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 IN_BATCHES = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
@@ -93,11 +96,15 @@ def _unused_name(name: str, taken: Sequence[str]) -> str:
 
 
 def write_table(
-    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]], path: str | os.PathLike[str]
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]],
+    path: str | os.PathLike[str],
+    *,
+    escape: bool = True,
 ) -> Path:
     """Write columns of equal length as CSV, TSV, Parquet, JSON or JSON Lines, by suffix, and return the path.
 
-    An existing file is replaced at once, or not at all.
+    An existing file is replaced at once, or not at all. In CSV and TSV, a text that a spreadsheet would take for a
+    formula is marked as a text by an apostrophe, unless `escape` is false.
 
     Examples
     --------
@@ -117,20 +124,55 @@ def write_table(
         raise InvalidDataError(
             f"The columns of a table must be equally long, but these have {sorted(lengths)} values."
         )
-    return write_frame(pl.DataFrame({name: list(values) for name, values in columns.items()}), path)
+    return write_frame(
+        pl.DataFrame({name: list(values) for name, values in columns.items()}), path, escape=escape
+    )
 
 
-def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
+def csv_frame(frame: pl.DataFrame, *, escape: bool = True) -> pl.DataFrame:
+    """A data frame that polars can write as CSV: durations as in ISO 8601, and texts escaped on request."""
+    import polars as pl
+
+    for name, dtype in frame.schema.items():
+        if dtype.is_nested() or dtype == pl.Binary:
+            what = "bytes" if dtype == pl.Binary else "lists"
+            raise InvalidDataError(
+                f"Column {name!r} holds {what}, which CSV and TSV cannot hold; write .parquet instead."
+            )
+    frame = frame.with_columns(pl.selectors.duration().dt.to_string("iso"))
+    return escape_formulas(frame) if escape else frame
+
+
+def escape_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put an apostrophe before each text, and each name of a column, that a spreadsheet would take for a formula.
+
+    A file from somebody else could otherwise make it open addresses or run programs. Numbers stay as they are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> escape_formulas(pl.DataFrame({"x": ["=HYPERLINK(1)", "-2.5", "a"], "y": [-1, 0, 1]})).rows()
+    [("'=HYPERLINK(1)", -1), ('-2.5', 0), ('a', 1)]
+    """
+    import polars as pl
+
+    columns = []
+    for column in frame:
+        if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
+            column = column.cast(pl.String)
+        if column.dtype == pl.String:
+            is_formula = column.str.contains(FORMULA) & ~column.str.contains(NUMBER)
+            column = column.zip_with(~is_formula.fill_null(False), "'" + column)
+        columns.append(column.alias(f"'{column.name}" if re.match(FORMULA, column.name) else column.name))
+    return pl.DataFrame(columns)
+
+
+def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str], *, escape: bool = True) -> Path:
     """Write a data frame by suffix, atomically; see `write_table`."""
     import polars as pl
 
     target = Path(path)
     suffix = target.suffix.lower()
-    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-    if nested and suffix in (".csv", ".tsv"):
-        raise InvalidDataError(
-            f"Column {nested[0]!r} holds lists, which {suffix} cannot hold; write .parquet or .json instead."
-        )
     binary = [name for name, dtype in frame.schema.items() if dtype == pl.Binary]
     if binary and suffix in (".json", ".jsonl"):
         raise InvalidDataError(
@@ -145,10 +187,12 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
         return _replace(target, partial(frame.write_parquet, compression="zstd"))
     if suffix == ".json":
         return _replace(target, frame.write_json)
-    return _replace(target, partial(_write_lines, [frame], suffix))
+    return _replace(target, partial(_write_lines, [frame], suffix, escape))
 
 
-def write_batches(batches: Iterable[pl.DataFrame], path: str | os.PathLike[str]) -> Path:
+def write_batches(
+    batches: Iterable[pl.DataFrame], path: str | os.PathLike[str], *, escape: bool = True
+) -> Path:
     """Write one data frame after another into one file, atomically: CSV, TSV, Parquet or JSON Lines, by suffix."""
     target = Path(path)
     suffix = target.suffix.lower()
@@ -157,21 +201,26 @@ def write_batches(batches: Iterable[pl.DataFrame], path: str | os.PathLike[str])
             f"Cannot write {target.name}: the suffix for so many rows must be one of {', '.join(IN_BATCHES)}, "
             f"not {suffix or 'none'!r}."
         )
-    return _replace(target, partial(_write_parts if suffix == ".parquet" else _write_lines, batches, suffix))
+    write = (
+        partial(_write_parts, batches)
+        if suffix == ".parquet"
+        else partial(_write_lines, batches, suffix, escape)
+    )
+    return _replace(target, write)
 
 
-def _write_lines(batches: Iterable[pl.DataFrame], suffix: str, file: str) -> None:
+def _write_lines(batches: Iterable[pl.DataFrame], suffix: str, escape: bool, file: str) -> None:
     with Path(file).open("wb") as stream:
         for number, batch in enumerate(batches):
             if suffix == ".jsonl":
                 batch.write_ndjson(stream)
             else:
-                batch.write_csv(
+                csv_frame(batch, escape=escape).write_csv(
                     stream, separator="\t" if suffix == ".tsv" else ",", include_header=number == 0
                 )
 
 
-def _write_parts(batches: Iterable[pl.DataFrame], _: str, file: str) -> None:
+def _write_parts(batches: Iterable[pl.DataFrame], file: str) -> None:
     # Polars writes a Parquet file as a whole, so there are first many files, which are then streamed into one.
     import polars as pl
 

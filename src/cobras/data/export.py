@@ -29,9 +29,16 @@ def frames_with_clusters(
 
 
 def export_dataset(
-    dataset: Dataset, labels: npt.NDArray[Any], names: Mapping[int, str] | None, path: str | os.PathLike[str]
+    dataset: Dataset,
+    labels: npt.NDArray[Any],
+    names: Mapping[int, str] | None,
+    path: str | os.PathLike[str],
+    *,
+    escape: bool = True,
 ) -> Path:
     """Write all original columns with their clusters as CSV, TSV, Parquet, JSON or JSON Lines, by suffix.
+
+    In CSV and TSV, a text that a spreadsheet would take for a formula gets an apostrophe, unless `escape` is false.
 
     Examples
     --------
@@ -46,4 +53,6 @@ def export_dataset(
     """
     frames = frames_with_clusters(dataset, labels, names)
     # JSON is one list, which cannot be written in pieces; a large table is refused it.
-    return write_frame(next(frames), path) if dataset.large is None else write_batches(frames, path)
+    if dataset.large is None:
+        return write_frame(next(frames), path, escape=escape)
+    return write_batches(frames, path, escape=escape)

@@ -212,11 +212,12 @@ class ItemTable:
             if names.dtype.kind in "iu"
             else pl.Series(map(str, names.tolist()))
         )
-        frame = self._shown.select(self.columns[:N_SEARCHED])
-        too_large = frame.height * frame.width > N_CELLS
+        # Not by `select`, which takes a name such as * for a pattern.
+        columns = [self._shown.get_column(name) for name in self.columns[:N_SEARCHED]]
+        too_large = self._shown.height * len(columns) > N_CELLS
         texts = [
-            column.cast(pl.String, strict=False)
-            for column in frame
+            _as_text(column)
+            for column in columns
             if not (column.dtype.is_nested() or column.dtype == pl.Binary)
             if not (too_large and column.dtype.is_numeric())
         ]
@@ -229,3 +230,13 @@ class ItemTable:
 
     def _search(self, text: str) -> IndexArray:
         return self._text.str.contains(text, literal=True).arg_true().to_numpy()
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    """Return a column as strings; durations and the like as Python writes them."""
+    import polars as pl
+
+    try:
+        return column.cast(pl.String, strict=False)
+    except pl.exceptions.PolarsError:
+        return pl.Series(column.name, [None if v is None else str(v) for v in column], pl.String)

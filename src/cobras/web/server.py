@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import hashlib
+import os
 import secrets
 import signal
 import socket
@@ -196,7 +197,7 @@ class _Uvicorn(uvicorn.Server):
 def listen(host: str, port: int | None, file: Path) -> socket.socket:
     """Return a socket on the port, or on one that is free: if possible always the same one for a session file."""
     # Ports from 49152 on are free for everybody. A page that is open finds the server again after a restart.
-    usual = 49152 + int(hashlib.sha256(str(file.absolute()).encode()).hexdigest(), 16) % 16000
+    usual = 49152 + int(hashlib.sha256(os.fsencode(file.absolute())).hexdigest(), 16) % 16000
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in (usual, 0) if port is None else (port,):
         # Named as TCP, because asyncio sets TCP_NODELAY only on such a socket.

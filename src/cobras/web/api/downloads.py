@@ -17,13 +17,14 @@ from fastapi import Response
 from cobras import __version__
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, LabelArray
-from cobras.core.writers import answers_as_rows, with_clusters, write_frame
+from cobras.core.writers import answers_as_rows, csv_frame, with_clusters, write_frame
 from cobras.data import Dataset
 from cobras.web.api import models
 from cobras.web.context import Context, progress_model
 from cobras.web.view import View
 
-CSV = "text/csv; charset=utf-8"
+CSV, PARQUET, HTML = "text/csv; charset=utf-8", "application/vnd.apache.parquet", "text/html; charset=utf-8"
+MEDIA_TYPES = ("text/csv", PARQUET, "application/json", "text/html")
 FORMATS = ("csv", "parquet", "answers", "constraints", "html")
 N_SHOWN = 8  # members of a cluster in the report, typical and unusual each
 N_DOTS = 5_000  # points on its map, evenly spaced
@@ -50,11 +51,13 @@ class File(NamedTuple):
 
     def response(self) -> Response:
         """Return it as a file to be saved, not shown."""
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(self.name)}"}
+        headers = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(self.name, errors='replace')}"
+        }
         return Response(self.content, media_type=self.media_type, headers=headers)
 
 
-def labels_file(dataset: Dataset, view: View, stem: str, suffix: str) -> File:
+def labels_file(dataset: Dataset, view: View, stem: str, suffix: str, escape: bool) -> File:
     """Return all original columns, with the cluster and its name, as CSV or Parquet."""
     if dataset.large is not None:
         raise InvalidDataError(
@@ -62,9 +65,8 @@ def labels_file(dataset: Dataset, view: View, stem: str, suffix: str) -> File:
         )
     frame = with_clusters(dataset.frame, view.labels, dict(view.names))
     with tempfile.TemporaryDirectory() as folder:
-        content = write_frame(frame, Path(folder, f"clusters.{suffix}")).read_bytes()
-    media_type = CSV if suffix == "csv" else "application/vnd.apache.parquet"
-    return File(f"{stem}-clusters.{suffix}", media_type, content)
+        content = write_frame(frame, Path(folder, f"clusters.{suffix}"), escape=escape).read_bytes()
+    return File(f"{stem}-clusters.{suffix}", CSV if suffix == "csv" else PARQUET, content)
 
 
 def answers_file(dataset: Dataset, view: View, stem: str) -> File:
@@ -73,7 +75,7 @@ def answers_file(dataset: Dataset, view: View, stem: str) -> File:
     return File(f"{stem}-answers.json", "application/json", text.encode())
 
 
-def constraints_file(dataset: Dataset, view: View, stem: str) -> File:
+def constraints_file(dataset: Dataset, view: View, stem: str, escape: bool) -> File:
     """Return must-links and cannot-links with the person's own ids, as CSV; unsure answers are neither."""
     import polars as pl
 
@@ -81,7 +83,7 @@ def constraints_file(dataset: Dataset, view: View, stem: str) -> File:
     pairs_of = zip(kinds, view.constraints or (), strict=False)
     rows = [(str(ids[i]), str(ids[j]), kind) for kind, pairs in pairs_of for i, j in pairs.tolist()]
     frame = pl.DataFrame(rows, dict.fromkeys(("i", "j", "constraint"), pl.String), orient="row")
-    return File(f"{stem}-constraints.csv", CSV, frame.write_csv().encode())
+    return File(f"{stem}-constraints.csv", CSV, csv_frame(frame, escape=escape).write_csv().encode())
 
 
 def report_file(context: Context, view: View, stem: str) -> File:
@@ -109,7 +111,7 @@ def report_file(context: Context, view: View, stem: str) -> File:
         _settings(context, view),
         "</html>",
     ]
-    return File(f"{stem}-report.html", "text/html; charset=utf-8", "\n".join(parts).encode())
+    return File(f"{stem}-report.html", HTML, "\n".join(parts).encode(errors="replace"))
 
 
 def map_svg(coordinates: FloatArray, labels: LabelArray, colours: tuple[int, ...]) -> str:

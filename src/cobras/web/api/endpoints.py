@@ -13,7 +13,14 @@ from cobras import __version__
 from cobras.core.types import LabelArray
 from cobras.web.api import models
 from cobras.web.api.changes import can_mark
-from cobras.web.api.downloads import FORMATS, answers_file, constraints_file, labels_file, report_file
+from cobras.web.api.downloads import (
+    FORMATS,
+    MEDIA_TYPES,
+    answers_file,
+    constraints_file,
+    labels_file,
+    report_file,
+)
 from cobras.web.api.models import LARGEST, PROBLEMS, reply
 from cobras.web.cards import Size
 from cobras.web.context import QUESTION, Context, MissingError, progress_model
@@ -151,20 +158,24 @@ def read_routes(context: Context) -> APIRouter:
         return Response(picture[0], media_type=picture[1], headers={"Cache-Control": caching})
 
     @api.get(
-        "/export", response_class=Response, responses={200: {"content": {"application/octet-stream": {}}}}
+        "/export",
+        response_class=Response,
+        responses={200: {"content": {media_type: {} for media_type in MEDIA_TYPES}}},
     )
-    def export(format: Literal["csv", "parquet", "answers", "constraints", "html"]) -> Response:
-        """The result as a file."""
+    def export(
+        format: Literal["csv", "parquet", "answers", "constraints", "html"], escape: bool = True
+    ) -> Response:
+        """The result as a file; `escape` keeps spreadsheets from taking a text of a CSV file for a formula."""
         view, stem = live.view, context.session_file.rsplit(".", 1)[0]
         match format:
             case "answers":
                 file = answers_file(context.dataset, view, stem)
             case "constraints":
-                file = constraints_file(context.dataset, view, stem)
+                file = constraints_file(context.dataset, view, stem, escape)
             case "html":
                 file = report_file(context, view, stem)
             case _:
-                file = labels_file(context.dataset, view, stem, format)
+                file = labels_file(context.dataset, view, stem, format, escape)
         return file.response()
 
     @api.get(

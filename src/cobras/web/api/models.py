@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from fastapi import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticSerializationError
 
 from cobras.core.types import Answer
 
@@ -442,4 +444,8 @@ REFUSALS = PROBLEMS | {409: {"model": Refusal, "description": "Nothing was chang
 
 def reply(model: Model, status: int = 200) -> Response:
     """Return a model as JSON, without checking it a second time as FastAPI does with what an end point returns."""
-    return Response(model.model_dump_json(), status, media_type="application/json")
+    try:
+        content = model.model_dump_json().encode()
+    except PydanticSerializationError:  # the name of a file that is not UTF-8
+        content = json.dumps(model.model_dump(), ensure_ascii=False).encode(errors="replace")
+    return Response(content, status, media_type="application/json")
