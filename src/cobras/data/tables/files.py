@@ -148,10 +148,14 @@ def _check_file(path: Path) -> None:
 
 def check_name(path: Path) -> None:
     """Refuse a file that polars cannot open by its name; Python itself opens small files of text."""
-    name = printable(str(path))
     small = path.suffix.lower() in DELIMITED and path.is_file() and path.stat().st_size <= LARGE
-    if name != str(path) and not small and not path.is_dir():
-        raise InvalidDataError(f"{name} has a name that is not UTF-8; rename it.")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        if not small and not path.is_dir():
+            raise InvalidDataError(
+                f"{printable(str(path))} has a name that is not UTF-8; rename it."
+            ) from None
 
 
 def _read_arrays(path: Path) -> pl.DataFrame:
