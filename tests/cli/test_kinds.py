@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 from cobras.cli.options import session_file
 from cobras.session.journal import Journal
+from tests.cli.conftest import LIMIT
 from tests.data.kinds import KINDS, series, texts
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -55,7 +56,7 @@ def test_through_a_terminal(
     files = KINDS[kind](tmp_path)
     child = pexpect.spawn(
         command[0], [*command[1:], "ask", files.path, *files.options], cwd=tmp_path, env=environment,
-        dimensions=(30, 100), encoding="utf-8", timeout=180,
+        dimensions=(30, 100), encoding="utf-8", timeout=LIMIT,
     )  # fmt: skip
     child.expect("same cluster")
     child.expect(r"\[q\]|quit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import stat
 import time
@@ -190,6 +191,30 @@ def test_a_body_that_never_ends_is_cut_off(client: Client) -> None:
         for _ in range(LIMIT // 0x1000 + 2):
             line.sendall(chunk)
         assert line.recv(100).startswith(b"HTTP/1.1 413")
+
+
+def test_idle_connections_and_half_a_request_do_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cobras.web.server.PATIENCE", 2.0)
+    half = b"POST /api/tell HTTP/1.1\r\nHost: localhost\r\nContent-Le"
+    with serving(flowers(tmp_path), tmp_path / "s.cobras") as client, contextlib.ExitStack() as stack:
+        client.first_question()
+        lines = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", client.server.port), timeout=60))
+            for _ in range(300)
+        ]
+        lines[-1].sendall(half)
+        with bare(client, **dict(client.headers)) as another:
+            assert another.get("/api/question").status_code == 200
+            with another.stream("GET", "/api/events") as events:
+                for line in lines:
+                    with contextlib.suppress(ConnectionResetError):
+                        assert line.recv(1) == b""  # closed by the server
+                coming = events.iter_lines()
+                assert "event: hello" in coming
+                client.answer([0] * 60, 1)
+                assert any("event: question" in line for line in coming)  # the stream is still open
 
 
 @pytest.mark.parametrize(

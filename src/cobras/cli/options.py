@@ -221,6 +221,9 @@ def connect_dask(scheduler: str | None) -> Iterator[None]:
         raise InvalidDataError(
             "--scheduler needs dask, which is not installed; pip install 'cobras-clustering[dask]'."
         ) from None
+    # After Ctrl-C, asyncio would report every task of dask that nobody waits for, from its own thread: it is too
+    # late to silence it then. What matters to the command is raised here anyway.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     if scheduler == LOCAL:
         # A worker that starts slowly on a busy machine would otherwise be given up.
         patience = {"distributed.deploy.lost-worker-timeout": "1 day"}
@@ -233,7 +236,6 @@ def connect_dask(scheduler: str | None) -> Iterator[None]:
                 preload=IGNORE_INTERRUPT,
             ) as cluster,
             Client(cluster),
-            _quiet_interrupt(),
         ):
             yield
         return
@@ -244,7 +246,7 @@ def connect_dask(scheduler: str | None) -> Iterator[None]:
         raise InvalidDataError(
             f"There is no dask scheduler at {scheduler}; give an address such as tcp://host:8786, or {LOCAL}."
         ) from error
-    with client, _quiet_interrupt():
+    with client:
         if not client.nthreads():  # no error: some clusters start workers when there is work
             print(
                 f"The scheduler {scheduler} has no workers yet; waiting for one.", file=sys.stderr, flush=True
@@ -262,15 +264,3 @@ async def _check_scheduler(scheduler: str) -> None:
     async with asyncio.timeout(TO_CONNECT):
         comm = await connect(scheduler, **Security().get_connection_args("client"))
         await comm.close()
-
-
-@contextmanager
-def _quiet_interrupt() -> Iterator[None]:
-    """Silence asyncio after Ctrl-C: it would report every task of dask that nobody waits for any more."""
-    import logging
-
-    try:
-        yield
-    except KeyboardInterrupt:
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-        raise

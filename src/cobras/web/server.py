@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import Dataset
@@ -27,6 +29,8 @@ from cobras.web.guard import Guard, is_loopback
 from cobras.web.live import Events, Live
 from cobras.web.map import Map, Sample
 
+N_CONNECTIONS = 200  # open at the same time; a browser needs six, and one for each tab
+PATIENCE = 20.0  # seconds in which a request must have come
 SWITCH = 0.001  # seconds after which a thread that computes lets another one have its turn
 SOON = 1.5  # seconds in which most sessions are open; errors until then end the program before the page opens
 
@@ -92,6 +96,7 @@ class WebServer:
             ws="none",
             lifespan="on",
             timeout_graceful_shutdown=2,
+            http=_Connection,
         )
         self._server = _Uvicorn(config, self.live.events)
 
@@ -159,6 +164,30 @@ class WebServer:
         self._socket.close()
         self._map.close()
         return self.live.close(wait=2)
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed when no whole request comes in time; of too many, one without any request."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._seen: object = None
+        self._timer = self.loop.call_later(PATIENCE, self._close_if_idle)
+        if len(self.connections) > N_CONNECTIONS:
+            others = (c for c in self.connections if isinstance(c, _Connection) and c is not self)
+            next((c for c in others if c.cycle is None), self).transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _close_if_idle(self) -> None:
+        # An answer may take as long as it likes, as the stream of events does; the request before it may not.
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and self.cycle is self._seen:
+            self.transport.close()
+            return
+        self._seen = self.cycle
+        self._timer = self.loop.call_later(PATIENCE, self._close_if_idle)
 
 
 class _Uvicorn(uvicorn.Server):

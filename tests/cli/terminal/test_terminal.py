@@ -13,6 +13,7 @@ import pytest
 
 from cobras.data import read_dataset
 from cobras.session.session import Session
+from tests.cli.conftest import LIMIT
 
 pexpect = pytest.importorskip("pexpect")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX terminal")
@@ -33,7 +34,9 @@ def terminal(command: list[str], environment: dict[str, str]) -> Opener:
             env=environment,
             dimensions=(24, 80),
             encoding="utf-8",
-            timeout=30,
+            timeout=LIMIT,
+            # What runs the tests may ignore it, as nohup does, and the command would inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         )
         child.delaybeforesend = None
         try:
@@ -83,7 +86,7 @@ def test_keys_undo_quit_and_resume(terminal: Opener, flowers: Path) -> None:
 
 def test_ctrl_c_restores_the_terminal(flowers: Path, command: list[str], environment: dict[str, str]) -> None:
     shell = pexpect.spawn(
-        "/bin/sh", env=environment | {"PS1": "$ "}, encoding="utf-8", timeout=30, dimensions=(24, 80)
+        "/bin/sh", env=environment | {"PS1": "$ "}, encoding="utf-8", timeout=LIMIT, dimensions=(24, 80)
     )
     command = " ".join(f"'{part}'" for part in [*command, "ask", str(flowers), "--label", "species"])
     shell.sendline(command)
@@ -115,9 +118,8 @@ def test_closed_terminal(terminal: Opener, flowers: Path) -> None:
         answer(child, "y", "n", "n")
         child.ptyproc.fileobj.close()
         child.closed = child.ptyproc.closed = True
-        for _ in range(100):
-            if not child.isalive():
-                break
+        end = time.monotonic() + LIMIT
+        while child.isalive() and time.monotonic() < end:
             time.sleep(0.1)
         assert not child.isalive()
     assert n_answers(flowers) == 3
