@@ -191,3 +191,17 @@ def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
         InvalidDataError, match=r"t\\udce9.parquet has a name that is not UTF-8; rename it\.$"
     ):
         read_dataset(path.rename(path.with_suffix(".parquet")))
+
+
+@pytest.mark.parametrize("memory", ["1000000000", "1"])
+def test_a_line_of_many_megabytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str
+) -> None:
+    monkeypatch.setenv("COBRAS_MEMORY", memory)
+    long = "x" * (1 << 26)
+    for name, text in (("t.csv", f"s,x\n{long},1\n"), ("t.jsonl", f'{{"s": "{long}"}}\n')):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(
+            InvalidDataError, match=f"{name} has a line of more than 32 MiB; a row must be shorter"
+        ):
+            read_dataset(tmp_path / name)

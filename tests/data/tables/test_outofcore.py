@@ -230,3 +230,11 @@ def test_long_texts_that_parquet_stores_once_are_not_loaded(
     assert ds.large is not None
     assert ds.columns == ("x",)
     assert len(ds.row(999)["s"]) == 100_000
+
+
+def test_a_cell_of_half_a_gigabyte_is_refused(tmp_path: Path) -> None:
+    pl.DataFrame({"s": ["x" * (1 << 29), "y"], "x": [1, 2]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(
+        InvalidDataError, match=r"A row of t.parquet takes more than 256 MiB; leave its long cells"
+    ):
+        read_dataset(tmp_path / "t.parquet")

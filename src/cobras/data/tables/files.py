@@ -5,6 +5,7 @@ Parquet, Arrow and NumPy files may unpack to far more than their size, so that i
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import zipfile
@@ -24,6 +25,7 @@ from cobras.data.tables.columns import name_list
 from cobras.data.tables.csv import DELIMITED, LARGE, read_delimited
 from cobras.data.tables.excel import read_excel
 
+LONGEST_LINE = 32 << 20  # bytes
 BLOCK = 2**14  # rows that are turned into columns together
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
@@ -144,6 +146,18 @@ def _check_file(path: Path) -> None:
         raise InvalidDataError(
             f"{path.name} is empty; at least a line of column names and one row are needed."
         )
+    if path.suffix.lower() in (*DELIMITED, ".jsonl", ".ndjson"):
+        check_lines(path)
+
+
+def check_lines(path: Path) -> None:
+    """Refuse a file of lines, one of which is far longer than any row: polars would take many times its size."""
+    with contextlib.suppress(OSError), path.open("rb") as file:  # the reader says what is wrong with it
+        while len(chunk := file.read(LONGEST_LINE)) == LONGEST_LINE:
+            if b"\n" not in chunk and b"\r" not in chunk:
+                raise InvalidDataError(
+                    f"{path.name} has a line of more than {LONGEST_LINE / 2**20:,.0f} MiB; a row must be shorter."
+                )
 
 
 def check_name(path: Path) -> None:

@@ -42,10 +42,18 @@ from cobras.data.tables.columns import (
     write_features,
 )
 from cobras.data.tables.csv import DELIMITED
-from cobras.data.tables.files import memory_limit, parquet_files, polars_dtype, possible_times, read_npy
+from cobras.data.tables.files import (
+    check_lines,
+    memory_limit,
+    parquet_files,
+    polars_dtype,
+    possible_times,
+    read_npy,
+)
 from cobras.data.tables.parquet import convert_to_parquet, scan_parquet_files
 
 BATCH = 1 << 25  # bytes of a batch, about
+LARGEST_ROW = 1 << 28  # bytes
 N_SAMPLED = 50_000  # rows that tell the kind of each column, or fewer:
 SAMPLE = 1 << 28  # bytes of them
 
@@ -169,11 +177,16 @@ def open_large_table(path: Path) -> LargeTable | None:
         if array.ndim == 2 and array.dtype.kind in "fiub" and array.dtype.itemsize <= 8:
             table = MappedArray(path, array)
     elif suffix in DELIMITED and is_large:
+        check_lines(path)
         files = convert_to_parquet(path)
         return None if files is None else ParquetRows(path, [pl.scan_parquet(f, glob=False) for f in files])
     elif (files := parquet_files(path)) is not None and (parts := scan_parquet_files(path, files)):
         # Parquet is compressed: only the number of its rows tells how much memory they take.
         table = ParquetRows(path, parts)
+        if table.row_bytes() > LARGEST_ROW:
+            raise InvalidDataError(
+                f"A row of {path.name} takes more than {LARGEST_ROW / 2**20:,.0f} MiB; leave its long cells out."
+            )
     return table if table is not None and table.n_bytes > memory_limit() else None
 
 
