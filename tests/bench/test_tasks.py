@@ -55,7 +55,7 @@ def test_the_paper_has_21_tasks():
 @pytest.mark.parametrize("name", PAPER)
 def test_a_task_of_the_paper_is_as_promised(name, folder):
     task = load_task(name, folder)
-    n, d = task.shape
+    n, d = task.X.shape
     assert task.X.flags.c_contiguous
     assert task.X.dtype == (np.float32 if name in FACES else np.float64)
     assert np.isfinite(task.X).all()
@@ -117,7 +117,7 @@ def test_the_table_of_tasks(folder):
     for name, record in described.items():
         task = load_task(name, folder)
         sizes = np.bincount(task.y)
-        assert (record.n_instances, record.n_features, record.n_classes) == (*task.shape, task.n_classes)
+        assert (record.n_instances, record.n_features, record.n_classes) == (*task.X.shape, task.n_classes)
         assert (record.smallest, record.largest) == (sizes.min(), sizes.max())
         assert record.n_rows - record.n_duplicates == record.n_instances
         assert record.where == ("generated" if name in GENERATED else "folder")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -76,12 +76,6 @@ class Experiment:
         """The seed of a run: the same for all methods, another one for each repetition and fold."""
         # Not their sum: a seed sequence keeps the seeds of neighbouring folds independent.
         return int(np.random.SeedSequence([self.seed, repetition, fold]).generate_state(1)[0])
-
-    def as_json(self) -> dict[str, Any]:
-        """The experiment as JSON values, without the folder of its file, which differs between machines."""
-        values = asdict(self)
-        del values["home"]
-        return values
 
 
 class SessionMethod(ActiveClusterer):

@@ -105,16 +105,8 @@ def aligned_ranks(Z: FloatArray) -> FloatArray:
     """The average aligned rank of each method; 1 is the best.
 
     Each task's mean over the methods is subtracted, then all values are ranked together from the largest (rank 1)
-    to the smallest; equal values share their average rank.
-
-    Parameters
-    ----------
-    Z : array of shape (n_tasks, n_methods) or (n_tasks, n_methods, n_queries)
-        Scores, larger is better. With three axes each number of queries is ranked by itself.
-
-    Returns
-    -------
-    array of shape (n_methods,) or (n_methods, n_queries)
+    to the smallest; equal values share their average rank. Z holds scores, larger is better, of shape
+    (n_tasks, n_methods); with a third axis each number of queries is ranked by itself.
 
     Examples
     --------
@@ -164,14 +156,8 @@ def mean_over_folds(scores: FloatArray, repetition: IndexArray, n_folds: int) ->
     folds differ, with the correction of Nadeau and Bengio (2003) for training sets that overlap: the variance is
     multiplied by 1 / m + 1 / (n_folds - 1) for m folds, about twice the value for independent scores.
 
-    Parameters
-    ----------
-    scores : array of shape (m, ...)
-        One row per fold that was run.
-    repetition : array of shape (m,)
-        The repetition each fold belongs to.
-    n_folds : int
-        Folds of the cross-validation.
+    `scores` has one row per fold that was run, `repetition` says to which each belongs, and `n_folds` counts the
+    folds of the whole cross-validation.
 
     Examples
     --------
@@ -224,18 +210,8 @@ def bootstrap_means(
     """Yield the mean scores of all tasks, n times with folds drawn anew (bootstrap), for errors of what is no mean.
 
     Inside each task repetitions are drawn with replacement, or folds where there are fewer than five repetitions.
-    All methods share a draw, as they share the folds.
-
-    Parameters
-    ----------
-    scores : sequence of arrays of shape (m, ...)
-        For each task one row per fold.
-    repetition : sequence of arrays of shape (m,)
-        For each task the repetition of each fold.
-
-    Yields
-    ------
-    array of shape (n_tasks, ...)
+    All methods share a draw, as they share the folds. `scores` and `repetition` have an item per task, each with a
+    row per fold; what is yielded has a row per task.
     """
     random = np.random.default_rng(seed)
     # A draw counts how often each repetition (or fold) was chosen, so one product gives the mean of the sample.
@@ -308,12 +284,8 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
 def latencies(seconds: FloatArray, n_queries: IndexArray) -> FloatArray:
     """Seconds between an answer and the clustering it led to, for every answer given in some runs.
 
-    Parameters
-    ----------
-    seconds : array of shape (n_runs, n_queries + 1)
-        What each run had cost in total after 0, 1, 2, ... answers.
-    n_queries : array of shape (n_runs,)
-        Answers really given in each run; what follows is repetition and does not count.
+    A row of `seconds` is what a run had cost in total after 0, 1, 2, ... answers; what follows the `n_queries`
+    answers that it was really given is repetition and does not count.
 
     Examples
     --------

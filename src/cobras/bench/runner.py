@@ -9,6 +9,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -128,7 +129,8 @@ def _runs(experiment: Experiment, waiting: Sequence[Trial], n_jobs: int) -> Iter
 
 def _record(experiment: Experiment, before: dict[str, Any]) -> dict[str, Any]:
     """The record of a folder with this start added; an experiment that does not fit what lies there is refused."""
-    now = experiment.as_json()
+    # Without the folder of its file, which differs between machines.
+    now = {key: value for key, value in asdict(experiment).items() if key != "home"}
     old = before.get("experiment", {})
     for key in ("folds", "queries", "seed"):
         if old and old[key] != now[key]:

@@ -43,13 +43,8 @@ class Task:
         """The number of classes."""
         return len(self.classes)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of instances and of features."""
-        return self.X.shape[0], self.X.shape[1]
-
     def __repr__(self) -> str:
-        n, d = self.shape
+        n, d = self.X.shape
         return f"Task({self.name!r}, {n} x {d}, {self.n_classes} classes)"
 
 
@@ -178,9 +173,8 @@ def _description(
 
 def _is_as_recorded(name: str, paths: Sequence[Path]) -> bool:
     if name in FACES:
-        return (
-            prepare.faces_checksum(prepare.read_faces(paths[0], paths[1], FACES[name])[0]) == FACES_CHECKSUM
-        )
+        features, _ = prepare.read_faces(paths[0], paths[1], FACES[name])
+        return prepare.checksum(features.tobytes()) == FACES_CHECKSUM
     if name in TEXTS:
         return prepare.texts_checksum(prepare.read_texts(paths[0])) == TEXTS[name].checksum
     return prepare.table_checksum(*prepare.read_table(paths[0]), TABLES[name].step) == TABLES[name].checksum

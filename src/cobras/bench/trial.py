@@ -69,7 +69,8 @@ def run_trial(experiment: Experiment, trial: Trial) -> Run:
     n_queries = min(len(clusterings) - 1, experiment.queries)
     aris = ari_per_query(clusterings[: n_queries + 1], task.y, np.flatnonzero(~train))
     # The last clustering has no question after it; its time is that of the whole run.
-    times = np.array([*oracle.times[:n_queries], seconds])
+    times = [*oracle.times[:n_queries], seconds]
+    n = experiment.queries + 1
     return Run(
         task=task.name,
         method=contestant.name,
@@ -83,9 +84,9 @@ def run_trial(experiment: Experiment, trial: Trial) -> Run:
         n_rows=len(task.X),
         n_features=task.X.shape[1],
         n_classes=task.n_classes,
-        aris=_repeat_last(aris, experiment.queries),
+        aris=np.pad(aris, (0, n - len(aris)), mode="edge").tolist(),
         # To ten microseconds: further digits are noise, and they would double the size of the files.
-        seconds_per_query=_repeat_last(times.round(5), experiment.queries),
+        seconds_per_query=np.pad(np.round(times, 5), (0, n - len(times)), mode="edge").tolist(),
     )
 
 
@@ -129,7 +130,3 @@ def _load_kernels(trial: Trial) -> None:
     with suppress(Exception):
         estimator = contestant.make_estimator(min(task.n_classes, 3), 10, 0)
         fit(estimator, few, oracle, np.ones(len(rows), dtype=bool))
-
-
-def _repeat_last(values: FloatArray, queries: int) -> list[float]:
-    return list(np.pad(values, (0, queries + 1 - len(values)), mode="edge").tolist())

@@ -186,7 +186,7 @@ def test_a_cache_that_cannot_be_written_is_not_needed(tmp_path, monkeypatch):
     write_texts(tmp_path / "newsgroups-sim.jsonl.gz", random_texts("newsgroups-sim", n=9))
     (tmp_path / "cache").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert load_task("newsgroups-sim", tmp_path).shape == (27, 10)
+    assert load_task("newsgroups-sim", tmp_path).X.shape == (27, 10)
 
 
 @pytest.mark.parametrize("texts", [["the"] * 3, ["word"] * 20])

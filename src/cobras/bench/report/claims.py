@@ -47,10 +47,10 @@ def query_efficient(summary: Summary) -> Check:
     # From the first query on: before it the methods have had no answer to use.
     own = ranked.index("COBRAS")
     ranks = ranking.ranks[places, 1:]
-    share = float(_has_best_rank(ranks, own).mean())
-    low, high = np.clip(
-        bootstrap_interval(share, _has_best_rank(ranking.draws[:, places, 1:], own).mean(axis=-1)), 0, 1
-    ).tolist()
+    share = float((ranks[own] <= ranks.min(axis=0)).mean())
+    draws = ranking.draws[:, places, 1:]
+    shares = (draws[:, own] <= draws.min(axis=1)).mean(axis=1)
+    low, high = np.clip(bootstrap_interval(share, shares), 0, 1).tolist()
     averages = ranks.mean(axis=1)
     rival = min((i for i in range(len(ranked)) if i != own), key=lambda i: averages[i])
     absent = [m for m in METHODS if m not in ranked]
@@ -211,11 +211,6 @@ def _waiting_part(summary: Summary, method: str) -> Part:
         f"the longest {duration(longest)}"
     )
     return Part(text, bool(most < INTERACTIVE))
-
-
-def _has_best_rank(ranks: FloatArray, own: int) -> FloatArray:
-    """Where a method has the lowest rank of all (methods on the last but one axis), as 0 and 1."""
-    return np.asarray(ranks[..., own, :] <= ranks.min(axis=-2), np.float64)
 
 
 def _missing_methods(summary: Summary, *methods: str) -> str:

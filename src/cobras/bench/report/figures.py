@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from cobras.bench.measures import Mean
+from cobras.bench.measures import Mean, mean_over_tasks
 from cobras.bench.report.claims import TIMED_AT
 from cobras.bench.report.pages import INK, LINE, PAPER, Picture, span
 from cobras.bench.report.summary import Summary
@@ -25,6 +25,8 @@ from cobras.core.types import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Drawing: TypeAlias = "tuple[Figure, str] | None"
 
 ERROR = (
     "95 % interval for running the experiment again on the same tasks with other folds and seeds: from the "
@@ -107,7 +109,17 @@ def draw_figures(summary: Summary, folder: Path) -> list[Picture]:
         ) from None
     folder.mkdir(parents=True, exist_ok=True)
     pictures = []
-    for name, title, figure_of in _figures(summary):
+    family = [method for method in summary.methods if method == "COBRAS" or method.startswith("COBRA-")]
+    # Where no other method ran, the figure of all methods would be that of the family again.
+    everyone = () if len(family) == len(summary.methods) else summary.methods
+    figures: list[tuple[str, str, Callable[[], Drawing]]] = [
+        ("aligned-rank", "Aligned rank of all methods", lambda: aligned_rank(summary)),
+        ("mean-ari", "Mean ARI of COBRAS and COBRA", lambda: mean_ari(summary, family)),
+        ("mean-ari-all", "Mean ARI of all methods", lambda: mean_ari(summary, everyone)),
+        ("run-time", "Run time of COBRAS beside the others", lambda: run_time(summary)),
+        ("tasks", "ARI on each task", lambda: ari_per_task(summary)),
+    ]
+    for name, title, figure_of in figures:
         with mpl.rc_context({**RC, "svg.hashsalt": name}):
             drawing = figure_of()
             if drawing is None:
@@ -120,22 +132,6 @@ def draw_figures(summary: Summary, folder: Path) -> list[Picture]:
             figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
         pictures.append(Picture(name, title, caption, svg))
     return pictures
-
-
-Drawing = tuple["Figure", str] | None
-
-
-def _figures(summary: Summary) -> list[tuple[str, str, Callable[[], Drawing]]]:
-    family = [method for method in summary.methods if method == "COBRAS" or method.startswith("COBRA-")]
-    # Where no other method ran, the figure of all methods would be that of the family again.
-    everyone = () if len(family) == len(summary.methods) else summary.methods
-    return [
-        ("aligned-rank", "Aligned rank of all methods", lambda: aligned_rank(summary)),
-        ("mean-ari", "Mean ARI of COBRAS and COBRA", lambda: mean_ari(summary, family)),
-        ("mean-ari-all", "Mean ARI of all methods", lambda: mean_ari(summary, everyone)),
-        ("run-time", "Run time of COBRAS beside the others", lambda: run_time(summary)),
-        ("tasks", "ARI on each task", lambda: ari_per_task(summary)),
-    ]
 
 
 def aligned_rank(summary: Summary) -> Drawing:
@@ -173,7 +169,7 @@ def mean_ari(summary: Summary, methods: Sequence[str]) -> Drawing:
         return None
     figure, axes = _axes()
     styles = line_styles(summary.methods)
-    curves = {method: summary.mean_curve(method, tasks) for method in methods}
+    curves = {method: mean_over_tasks([summary.curve(method, task) for task in tasks]) for method in methods}
     _draw_curves(axes, curves, styles, markers=True)
     axes.set(xlabel="queries answered", ylabel=f"mean ARI over {len(tasks)} tasks   (better →)")
     ends = {method: float(mean.value[-1]) for method, mean in curves.items()}
@@ -201,9 +197,9 @@ def run_time(summary: Summary) -> Drawing:
     for rival, found in ratios.items():
         values = np.array([found.get(name, np.nan) for name in names])
         axes.plot(values, **{**styles[rival].line, "linewidth": 0.9, "markersize": 6})
-        stopped = [
-            i for i, name in enumerate(names) if name in found and _hit_time_limit(summary, rival, name, at)
-        ]
+        runs = summary.runs.filter(method=rival, cut_off=True)
+        cut_off = found.keys() & set(runs.filter(runs["n_queries"] < at)["task"])
+        stopped = [i for i, name in enumerate(names) if name in cut_off]
         circles += len(stopped)
         axes.plot(stopped, values[stopped], "o", markersize=10, markerfacecolor="none", markeredgecolor=INK)
         ends[rival] = float(values[np.flatnonzero(~np.isnan(values))[-1]])
@@ -285,12 +281,6 @@ def _marker_positions(n: int, place: int, k: int, n_marks: int = 6) -> Any:
     """The queries at which a line has markers: evenly spaced, and not where the other lines have theirs."""
     step = max(n // n_marks, 1)
     return np.arange(min(step * (place + 1) // (k + 1), n - 1), n, step)
-
-
-def _hit_time_limit(summary: Summary, method: str, task: str, query: int) -> bool:
-    """Whether the time limit stopped a run before some query."""
-    runs = summary.runs[summary.rows(method, task)]
-    return bool((runs["cut_off"] & (runs["n_queries"] < query)).any())
 
 
 def _round_coordinates(svg: str) -> str:

@@ -78,7 +78,7 @@ class Summary:
 
     name: str
     tasks: tuple[TaskSize, ...]  # from the fewest rows to the most
-    methods: tuple[str, ...]  # in the order of the paper, then all others
+    methods: tuple[str, ...]  # in the order of the paper, then all others by name
     n_folds: int  # of the cross-validation
     runs: pl.DataFrame  # one row per run, in the order of the rows of `ari` and `seconds`
     # On the test fold, and the CPU seconds in total, after 0, 1, 2, ... answers; shape (n_runs, n_queries + 1).
@@ -135,16 +135,13 @@ class Summary:
     def curve(self, method: str, task: str) -> Mean:
         """Mean ARI on a task per number of queries, over all folds the method has run."""
         rows = self.rows(method, task)
-        return self._mean(self.ari[rows], self.runs["repetition"].to_numpy()[rows])
-
-    def mean_curve(self, method: str, tasks: Sequence[str]) -> Mean:
-        """Mean ARI over tasks per number of queries, over all folds the method has run."""
-        return mean_over_tasks([self.curve(method, task) for task in tasks])
+        return mean_over_folds(self.ari[rows], self.runs["repetition"].to_numpy()[rows], self.n_folds)
 
     def area(self, method: str, task: str) -> Mean:
         """The normalised area under the ARI curve on a task."""
         rows = self.rows(method, task)
-        return self._mean(area_under_curve(self.ari[rows]), self.runs["repetition"].to_numpy()[rows])
+        areas = area_under_curve(self.ari[rows])
+        return mean_over_folds(areas, self.runs["repetition"].to_numpy()[rows], self.n_folds)
 
     def difference(self, a: str, b: str, queries: Sequence[int]) -> tuple[Mean, FloatArray]:
         """ARI of `a` minus ARI of `b`, averaged over some numbers of queries: mean over tasks, and each task's own.
@@ -155,7 +152,7 @@ class Summary:
         for task in self.shared_tasks((a, b)):
             rows, repetition = self.common_folds((a, b), task)
             scores = self.ari[rows][..., list(queries)].mean(axis=2, dtype=np.float64)
-            found.append(self._mean(scores[:, 0] - scores[:, 1], repetition))
+            found.append(mean_over_folds(scores[:, 0] - scores[:, 1], repetition, self.n_folds))
         return mean_over_tasks(found), np.array([mean.value for mean in found])
 
     def run_time_ratios(self, a: str, b: str, query: int) -> dict[str, float]:
@@ -190,9 +187,6 @@ class Summary:
         # float32: with 21 tasks and 7 methods the draws take 2.8 MB, and a rank needs no more digits.
         return Ranking(*comparable, tuple(map(len, scores)), Z, aligned_ranks(Z), np.array(draws, np.float32))
 
-    def _mean(self, scores: FloatArray, repetition: IndexArray) -> Mean:
-        return mean_over_folds(scores, repetition, self.n_folds)
-
 
 def read_summary(*folders: Path) -> Summary:
     """Read what `cobras bench run` wrote into a folder, or into several with the same folds and seed.
@@ -209,11 +203,12 @@ def read_summary(*folders: Path) -> Summary:
         raise InvalidDataError(
             f"A run is in more than one of {', '.join(map(str, folders))}. Name each method once."
         )
+    ran = set(runs["method"])
     sizes = runs.select("task", "n_rows", "n_features", "n_classes").unique("task").sort("n_rows", "task")
     return Summary(
         name=str(about.get("experiment", {}).get("name", folders[0].name)),
         tasks=tuple(TaskSize(*row) for row in sizes.iter_rows()),
-        methods=tuple(sorted(set(runs["method"]), key=_sort_key)),
+        methods=(*(m for m in METHODS if m in ran), *sorted(ran.difference(METHODS))),
         n_folds=int(about.get("experiment", {}).get("folds", runs["fold"].to_numpy().max() + 1)),
         runs=runs,
         ari=results["ari"].to_numpy().reshape(-1, n_queries + 1),
@@ -260,8 +255,3 @@ def _is_complete(results: pl.DataFrame, runs: pl.DataFrame, n_queries: int) -> b
     queries = results["query"].to_numpy().reshape(-1, n_queries + 1)
     first = results.select(KEY).gather_every(n_queries + 1)
     return bool((queries == np.arange(n_queries + 1)).all()) and first.equals(runs.select(KEY))
-
-
-def _sort_key(method: str) -> tuple[int, str]:
-    """Methods of the paper first, in its order, then all others by name."""
-    return (METHODS.index(method) if method in METHODS else len(METHODS)), method

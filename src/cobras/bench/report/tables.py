@@ -68,9 +68,11 @@ def mean_ari(summary: Summary) -> Table:
     comparable, tasks, left_out = summary.comparable(summary.methods)
     methods = comparable if tasks else ()
     at = points(summary)
-    curves = [summary.mean_curve(method, tasks) for method in methods]
-    areas = [mean_over_tasks([summary.area(method, task) for task in tasks]) for method in methods]
-    values = [[*(_at(curve, q) for q in at), area] for curve, area in zip(curves, areas, strict=True)]
+    values = []
+    for method in methods:
+        curve = mean_over_tasks([summary.curve(method, task) for task in tasks])
+        area = mean_over_tasks([summary.area(method, task) for task in tasks])
+        values.append([*(Mean(*(part[q] for part in curve)) for q in at), area])
     caption = (
         f"Over {len(tasks)} tasks, all folds each method has run, ± half of the 95 % interval for "
         "running it again on the same tasks. AUC: area under the curve from 0 queries on, 1 at most. "
@@ -84,7 +86,7 @@ def ari_per_task(summary: Summary) -> list[Table]:
     """ARI of every method on every task, at some numbers of queries, and the area under the curve."""
 
     def at(q: int) -> Callable[[str, str], Mean]:
-        return lambda method, task: _at(summary.curve(method, task), q)
+        return lambda method, task: Mean(*(part[q] for part in summary.curve(method, task)))
 
     caption = "All folds each method has run, ± half of the 95 % interval; the best of each row stands out."
     return [
@@ -120,15 +122,15 @@ def run_times(summary: Summary) -> Table:
     at = min(TIMED_AT, summary.n_queries)
     rows = []
     for method in summary.methods:
-        times = [_median_time(summary, method, task.name, at) for task in summary.tasks]
-        known = [value for value in times if value is not None]
-        found = {} if method == "COBRAS" else summary.run_time_ratios("COBRAS", method, at)
-        ratios = np.array(list(found.values()))
+        rows_of_tasks = [summary.rows(method, task.name) for task in summary.tasks]
+        times = [float(np.median(summary.seconds[found, at])) for found in rows_of_tasks if len(found)]
+        known = {} if method == "COBRAS" else summary.run_time_ratios("COBRAS", method, at)
+        ratios = np.array(list(known.values()))
         rows.append(
             (
                 method,
-                duration(float(np.median(known))),
-                f"{duration(min(known))} to {duration(max(known))}",
+                duration(float(np.median(times))),
+                f"{duration(min(times))} to {duration(max(times))}",
                 short(float(np.median(ratios))) if len(ratios) else NONE,
                 " to ".join(map(short, median_interval(ratios))) if len(ratios) else NONE,
                 f"{short(ratios.min())} to {short(ratios.max())}" if len(ratios) else NONE,
@@ -151,8 +153,8 @@ def run_time_per_task(summary: Summary) -> Table:
         (
             f"{task.name} ({task.n_rows} × {task.n_features})",
             *(
-                NONE if (found := _median_time(summary, method, task.name, at)) is None else duration(found)
-                for method in summary.methods
+                duration(float(np.median(summary.seconds[found, at]))) if len(found) else NONE
+                for found in (summary.rows(method, task.name) for method in summary.methods)
             ),
         )
         for task in summary.tasks
@@ -220,30 +222,23 @@ def _table(
     return Table(title, tuple(header), rows, caption, strong, folded)
 
 
-def _at(curve: Mean, q: int) -> Mean:
-    return Mean(curve.value[q], curve.variance[q], curve.df[q])
-
-
-def _median_time(summary: Summary, method: str, task: str, query: int) -> float | None:
-    rows = summary.rows(method, task)
-    return float(np.median(summary.seconds[rows, query])) if len(rows) else None
-
-
 def comparison_tables(summary: Summary) -> list[Block]:
     """The tables, with a few sentences, of each method that is not in the paper or has variants."""
     families = variants_of_methods(summary)
     all_variants = {variant for family in families.values() for variant in family}
     found: list[Block] = []
+    points = [q for q in CHOSEN_AT if q <= summary.n_queries]
     for method in summary.methods:
-        if method not in METHODS and method not in all_variants and _is_comparable(summary, method):
+        is_comparable = len(summary.shared_tasks((method, "COBRAS"))) > 0
+        if method not in METHODS and method not in all_variants and is_comparable:
             # Variants would share the ranks of their method, so the sentence on ranks is left out.
             ranked = method not in families
             words = _lead_sentence(summary, method) + (_rank_sentence(summary, method) if ranked else "")
             found += [_lead_table(summary, method), Text(words)]
-        if method in families and summary.n_queries >= CHOSEN_AT[0]:
-            found += [_variants_table(summary, method, families[method])]
-            if _is_comparable(summary, method):
-                found += _leave_one_out_tables(summary, method, families[method])
+        if method in families and points:
+            found += [_variants_table(summary, method, families[method], points)]
+            if is_comparable:
+                found += _leave_one_out_tables(summary, method, families[method], points)
     return found
 
 
@@ -285,10 +280,6 @@ def leave_one_task_out(summary: Summary, candidates: Sequence[str], points: Sequ
     return Choice(tasks, tuple(candidates[c] for c in best), found)
 
 
-def _is_comparable(summary: Summary, method: str) -> bool:
-    return "COBRAS" in summary.methods and bool(summary.shared_tasks((method, "COBRAS")))
-
-
 def _lead_table(summary: Summary, method: str) -> Table:
     tasks = summary.shared_tasks((method, "COBRAS"))
     rows = []
@@ -309,8 +300,7 @@ def _lead_table(summary: Summary, method: str) -> Table:
     return Table(f"{method} minus COBRAS", header, tuple(rows), caption)
 
 
-def _variants_table(summary: Summary, method: str, family: Sequence[str]) -> Table:
-    points = _choice_points(summary)
+def _variants_table(summary: Summary, method: str, family: Sequence[str], points: Sequence[int]) -> Table:
     rows = []
     for variant in (variant for variant in family if summary.shared_tasks((method, variant))):
         _, per_task = summary.difference(method, variant, points)
@@ -330,8 +320,9 @@ def _variants_table(summary: Summary, method: str, family: Sequence[str]) -> Tab
     return Table(f"{method} minus its variants", header, tuple(rows), caption)
 
 
-def _leave_one_out_tables(summary: Summary, method: str, family: Sequence[str]) -> list[Block]:
-    points = _choice_points(summary)
+def _leave_one_out_tables(
+    summary: Summary, method: str, family: Sequence[str], points: Sequence[int]
+) -> list[Block]:
     choice = leave_one_task_out(summary, (method, *family), points)
     n = len(choice.tasks)
     if n < 2:
@@ -359,14 +350,11 @@ def _leave_one_out_tables(summary: Summary, method: str, family: Sequence[str]) 
     ]
 
 
-def _choice_points(summary: Summary) -> list[int]:
-    return [q for q in CHOSEN_AT if q <= summary.n_queries]
-
-
 def _lead_sentence(summary: Summary, method: str) -> str:
     every = [summary.difference(method, "COBRAS", [q])[0] for q in range(1, summary.n_queries + 1)]
     lowest = min(range(len(every)), key=lambda x: float(every[x].value))
-    behind = sum(_is_behind(lead) for lead in every)
+    # An error that is not known counts as none.
+    behind = sum(float(lead.value) < -math.sqrt(np.nan_to_num(lead.variance)) for lead in every)
     return (
         f"From 1 to {summary.n_queries} queries the lowest lead of {method} over COBRAS is "
         f"{float(every[lowest].value):+.3f}, at {lowest + 1} queries; it is behind by more than one standard "
@@ -384,8 +372,3 @@ def _rank_sentence(summary: Summary, method: str) -> str:
         f" Among {len(ranking.methods)} methods it has the best aligned rank at "
         f"{percent(float(best.mean()))} of the numbers of queries from {RANKED_FROM} on."
     )
-
-
-def _is_behind(lead: Mean) -> bool:
-    error = math.sqrt(float(lead.variance)) if np.isfinite(lead.variance) else 0.0
-    return float(lead.value) < -error

@@ -21,7 +21,7 @@ import numpy as np
 
 from cobras.bench.sources.catalogue import FACES, TABLES, TEXTS, RecordedTable, files_of
 from cobras.bench.sources.prepare import Names, table_checksum, texts_checksum, write_table, write_texts
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray
 from cobras.data.cache import cache_folder
 from cobras.data.tables.files import DataNotFoundError
@@ -34,15 +34,7 @@ HEPATITIS_REVERSED = {"steroid", "liver_big", "histology"}  # columns in which 1
 
 
 def download(name: str, folder: Path | None) -> list[Path]:
-    """Download the file of a task into the user's cache.
-
-    Raises
-    ------
-    DataNotFoundError
-        When that is not possible; it says which file is missing and where to put it.
-    InvalidDataError
-        When the copy is not the recorded one.
-    """
+    """Download the file of a task into the user's cache; an error says which one is missing and where to put it."""
     from rich.console import Console
 
     files, cache = files_of(name), cache_folder()
@@ -61,8 +53,10 @@ def download(name: str, folder: Path | None) -> list[Path]:
     except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()
+        reason = getattr(error, "reason", None)
+        cause = first_line(reason if isinstance(reason, Exception) else error)
         raise DataNotFoundError(
-            f"{files[0]} is missing, and downloading it from {source} failed ({_reason(error)}); "
+            f"{files[0]} is missing, and downloading it from {source} failed ({cause}); "
             f"go online, or put the file into {places}."
         ) from error
     try:
@@ -112,13 +106,7 @@ def _number(feature: str, word: str) -> float:
 
 
 def check_table(name: str, X: FloatArray, target: Names) -> Names:
-    """Check a table and return its classes by their recorded names.
-
-    Raises
-    ------
-    InvalidDataError
-        When the table is not the recorded one.
-    """
+    """Check that a table is the recorded one, and return its classes by their recorded names."""
     recorded = TABLES[name]
     target = _recorded_names(target, recorded)
     found = {
@@ -186,8 +174,3 @@ def _time_limit() -> Iterator[None]:
             yield
     finally:
         socket.setdefaulttimeout(before)
-
-
-def _reason(error: BaseException) -> str:
-    reason = getattr(error, "reason", None) or error
-    return (str(reason).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray
 from cobras.data.cache import shared_cache
 from cobras.data.items.texts import latent_semantic_index
@@ -52,7 +52,9 @@ def prepare_table(path: Path) -> TaskData:
     """Fill, remove duplicates, scale, shuffle."""
     X, target = read_table(path)
     missing = np.isnan(X)
-    X = np.where(missing, _medians(X), X)
+    # Of the known cells of each column; 0 where none is known.
+    medians = [np.median(known) if (known := x[~np.isnan(x)]).size else 0.0 for x in X.T]
+    X = np.where(missing, medians, X)
     # By the features; of equal ones, the first class in the alphabet comes first and is kept.
     order = np.lexsort((target, *X.T[::-1]))
     kept = order[distinct_rows(X[order])]
@@ -104,11 +106,6 @@ def prepare_texts(path: Path) -> TaskData:
     return TaskData(X[order], y, classes, n_rows=len(X))
 
 
-def _medians(X: FloatArray) -> FloatArray:
-    """The median of each column, of its known cells; 0 where none is known."""
-    return np.array([np.median(known) if (known := x[~np.isnan(x)]).size else 0.0 for x in X.T])
-
-
 def distinct_rows(X: FloatArray) -> Codes:
     """The numbers of the rows that differ from all earlier ones, in order.
 
@@ -146,9 +143,8 @@ def read_table(path: Path) -> tuple[FloatArray, Names]:
         X = frame.drop("target").select(pl.all().cast(pl.Float64)).to_numpy(order="c")
         target = frame["target"]
     except (pl.exceptions.PolarsError, OSError) as error:
-        reason = (str(error).splitlines() or [""])[0]
         raise InvalidDataError(
-            f"{path} cannot be read as a table of numbers with the column 'target': {reason}."
+            f"{path} cannot be read as a table of numbers with the column 'target': {first_line(error)}."
         ) from error
     if X.size == 0 or target.null_count():
         raise InvalidDataError(f"{path} must hold features, rows, and a target in every row.")
@@ -218,21 +214,17 @@ def table_checksum(X: FloatArray, target: Names, step: float) -> str:
         multiples = np.where(np.isnan(X), np.iinfo(np.int64).min, np.rint(X / step)).astype("<i8")
     rows = np.column_stack((multiples, codes.astype("<i8")))
     rows = rows[np.lexsort(rows.T)]
-    return _checksum(rows.tobytes() + "\n".join(names).encode())
+    return checksum(rows.tobytes() + "\n".join(names).encode())
 
 
 def texts_checksum(documents: Sequence[dict[str, str]]) -> str:
     """A checksum of documents that ignores their order and all white space but that between words."""
     words = (f"{d['id']}\t{d['target']}\t{' '.join(d['text'].split())}" for d in _by_id(documents))
-    return _checksum("\n".join(words).encode())
+    return checksum("\n".join(words).encode())
 
 
-def faces_checksum(features: npt.NDArray[Any]) -> str:
-    """A checksum of the feature vectors of the faces."""
-    return _checksum(np.ascontiguousarray(features).tobytes())
-
-
-def _checksum(content: bytes) -> str:
+def checksum(content: bytes) -> str:
+    """Sixteen hexadecimal digits that tell this content from another."""
     # 64 bits tell a changed file from a good one; it is no protection against forgery.
     return hashlib.sha256(content).hexdigest()[:16]
 
