@@ -12,11 +12,13 @@ and weights depend on the answers, random numbers on how many answers there are.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import islice
 from typing import Literal
 
 import numpy as np
 
+from cobras.baselines.clusterers import state_random
 from cobras.baselines.pool import Grid, Pool, build_pool
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
@@ -89,6 +91,8 @@ def cobs(
     cache_dir : str, optional
         A folder that keeps pools for the next session on the same data, with the same seed and the same grid.
     """
+    # All arguments by name; those of the grid are picked from them below.
+    given = locals()
     if not isinstance(space, VectorSpace):
         raise InvalidDataError("COBS clusters rows of numbers, which this space does not have. Use a table.")
     if not update_factor > 1:
@@ -97,19 +101,7 @@ def cobs(
         raise InvalidDataError(
             f"min_sigma and max_sigma must be positive and in order, not {min_sigma!r} and {max_sigma!r}."
         )
-    grid = Grid(
-        k_max=k_max,
-        n_eps=n_eps,
-        max_min_points=max_min_points,
-        max_neighbors=max_neighbors,
-        n_sigma=n_sigma,
-        min_sigma=min_sigma,
-        max_sigma=max_sigma,
-        n_restarts=n_restarts,
-        noise=noise,
-        deduplicate=deduplicate,
-        max_rows=max_rows,
-    )
+    grid = Grid(**{field.name: given[field.name] for field in fields(Grid)})
     key = ("cobs", seed, grid)
     if key not in space.memo:
         space.memo[key] = build_pool(space.X, seed, grid, n_jobs=n_jobs, cache_dir=cache_dir)
@@ -134,7 +126,8 @@ def select(
     """
     shown = np.arange(space.n) if space.train is None else np.flatnonzero(space.train)
     by_row = np.ascontiguousarray(labels.T)
-    order = _random(seed, 0).permutation(len(labels))
+    # The pool draws from states that begin with 0 and 1.
+    order = state_random(seed, (2, 0)).permutation(len(labels))
     satisfied: IndexArray = np.zeros(len(labels), np.int64)
     n_read = 0
     while True:
@@ -146,7 +139,7 @@ def select(
         )
         score = n_satisfied(by_row, *entailed_pairs(constraints)) if count_entailed else satisfied
         partition = _partition(space, labels[order[score[order].argmax()]])
-        rng = _random(seed, 1, len(constraints), len(constraints.set_aside))
+        rng = state_random(seed, (2, 1, len(constraints), len(constraints.set_aside)))
         pairs = unknown_pairs(constraints, shown, space.n, sample_size, rng)
         try:
             if len(pairs) == 0:
@@ -250,8 +243,3 @@ def _partition(space: VectorSpace, labels: IndexArray) -> Partition:
         space.memo[key] = space.partition(labels)
     found: Partition = space.memo[key]
     return found
-
-
-def _random(seed: int, *purpose: int) -> np.random.Generator:
-    # The pool uses purposes that begin with 0 and 1.
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, *purpose)))

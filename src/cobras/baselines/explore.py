@@ -31,7 +31,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, FloatArray, IndexArray, Pair
 from cobras.methods.protocol import N_TRIES, Reconsider, Step, Steps, ask
-from cobras.spaces.base import Space, VectorSpace, digest
+from cobras.spaces.base import Space, VectorSpace, digest, squared_distances
 
 # From the neighbourhoods, the candidates and the clustering to an instance and the order of neighbourhoods to ask.
 Choose: TypeAlias = Callable[["Neighbourhoods", IndexArray, Clustering], tuple[int, Iterable[int]]]
@@ -69,7 +69,7 @@ def explore_consolidate(
             return farthest(neighbourhoods, rows, clustering)
         x = int(state_random(seed, digest(rows)).choice(rows))
         centroids = [X[group].mean(axis=0, dtype=np.float64) for group in groups]
-        return x, np.argsort(_distances(np.array(centroids), X[x]), kind="stable").tolist()
+        return x, np.argsort(squared_distances(np.array(centroids), X[x]), kind="stable").tolist()
 
     return rounds(space, constraints, seed, choose, clusterer, k, infer_last=infer_last, warm=False)
 
@@ -114,10 +114,10 @@ class FarthestFirst:
             self._nearest = np.full(len(X), np.inf)
         visited = set(neighbourhoods.train.tolist()) - set(neighbourhoods.candidates().tolist())
         for i in visited - self._visited:
-            np.minimum(self._nearest, _distances(X, X[i]), out=self._nearest)
+            np.minimum(self._nearest, squared_distances(X, X[i]), out=self._nearest)
         self._visited |= visited
         x = int(rows[self._nearest[rows].argmax()])
-        away = [_distances(X[group], X[x]).min() for group in neighbourhoods.groups]
+        away = [squared_distances(X[group], X[x]).min() for group in neighbourhoods.groups]
         return x, np.argsort(away, kind="stable").tolist()
 
 
@@ -233,10 +233,3 @@ def rounds(
             yield from neighbourhoods.place(x, order, report, limit)
         except Reconsider:
             continue
-
-
-def _distances(rows: FloatArray, point: FloatArray) -> FloatArray:
-    """Squared, since only their order matters."""
-    away = rows - point
-    squared: FloatArray = np.einsum("ij,ij->i", away, away)
-    return squared

@@ -30,6 +30,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from cobras.baselines.clusterers import state_random
 from cobras.baselines.graphs import dbscan, embedding, gaussian_graph, neighbor_graph
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
@@ -97,7 +98,7 @@ def build_pool(
         return kept
     rows = np.arange(len(X))
     if len(X) > grid.max_rows:
-        rows = np.sort(_random(seed, 0).choice(len(X), grid.max_rows, replace=False))
+        rows = np.sort(state_random(seed, (0,)).choice(len(X), grid.max_rows, replace=False))
     pool = _collect(_runs(np.ascontiguousarray(X[rows]), seed, grid, n_jobs), len(rows), grid)
     if len(rows) < len(X):
         from sklearn.metrics import pairwise_distances_argmin
@@ -116,7 +117,7 @@ def _runs(X: FloatArray, seed: int, grid: Grid, n_jobs: int | None) -> Iterator[
     from threadpoolctl import threadpool_limits
 
     tables = _tables(X, grid)
-    jobs: list[Job] = [("k-means", k) for k in _cluster_numbers(grid, len(X))]
+    jobs: list[Job] = [("k-means", k) for k in range(2, min(grid.k_max, len(X)) + 1)]
     # If all rows are equal, there are no clusters but one.
     if tables.distances.any():
         near = np.min(tables.distances, where=tables.distances > 0, initial=np.inf)
@@ -125,7 +126,7 @@ def _runs(X: FloatArray, seed: int, grid: Grid, n_jobs: int | None) -> Iterator[
         jobs += [("sigma", s) for s in np.linspace(grid.min_sigma, grid.max_sigma, grid.n_sigma)]
     n_fitting = max(1, int(MEMORY / (8 * len(X) ** 2)) - 1)
     n_threads = 1 if len(X) < FEW_ROWS else min(n_jobs or cpu_count(), n_fitting)
-    tasks = (delayed(_run)(job, tables, grid, _random(seed, 1, at)) for at, job in enumerate(jobs))
+    tasks = (delayed(_run)(job, tables, grid, state_random(seed, (1, at))) for at, job in enumerate(jobs))
     # Threads, because nearly all of the work is done without the interpreter lock, and processes start slowly.
     with threadpool_limits(1):
         yield from _show_bar(
@@ -147,14 +148,15 @@ def _run(job: Job, tables: Tables, grid: Grid, rng: np.random.Generator) -> list
         return [
             (f"DBSCAN eps={value:.3g} min_points={m}", c) for m, c in zip(min_points, labels, strict=True)
         ]
-    names = [(k, f"spectral {kind}={value:.3g} k={k}") for k in _cluster_numbers(grid, n)]
+    most = min(grid.k_max, n)
+    names = [(k, f"spectral {kind}={value:.3g} k={k}") for k in range(2, most + 1)]
     try:
         graph = (
             neighbor_graph(tables.neighbors[:, : int(value)])
             if kind == "neighbors"
             else gaussian_graph(tables.squares, value)
         )
-        E = embedding(graph, min(grid.k_max, n), rng)
+        E = embedding(graph, most, rng)
         return [(name, kmeans(E[:, :k], k, rng, n_init=grid.n_restarts).labels) for k, name in names]
     # ARPACK's errors are RuntimeErrors.
     except (ArithmeticError, RuntimeError, ValueError, np.linalg.LinAlgError):
@@ -184,14 +186,6 @@ def _tables(X: FloatArray, grid: Grid) -> Tables:
         order = np.argsort(np.take_along_axis(others, nearest, axis=1), axis=1, kind="stable")
         neighbors[rows] = np.take_along_axis(nearest, order, axis=1)
     return Tables(X, distances, squares if squares is not distances else np.square(distances), neighbors)
-
-
-def _cluster_numbers(grid: Grid, n: int) -> range:
-    return range(2, min(grid.k_max, n) + 1)
-
-
-def _random(seed: int, *purpose: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=purpose))
 
 
 def _canonical_labels(labels: IndexArray) -> IndexArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -119,6 +120,6 @@ def find_n_clusters(method: str, clusterer: Clusterer, n_clusters: int | None) -
     return int(k)
 
 
-def state_random(seed: int, state: bytes) -> np.random.Generator:
+def state_random(seed: int, state: Iterable[int]) -> np.random.Generator:
     """Random numbers that belong to a state of the search alone, whatever was drawn before."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(state)))

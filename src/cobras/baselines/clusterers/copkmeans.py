@@ -18,10 +18,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.baselines.clusterers.links import Array, Links, PairwiseClusterer, draw_centers, first_centers
+from cobras.baselines.clusterers.links import Links, PairwiseClusterer, draw_centers, first_centers
 from cobras.core.exceptions import InfeasibleConstraintsError
 from cobras.core.types import FloatArray, LabelArray
-from cobras.spaces.kernels.compile import kernel
+from cobras.spaces.kernels.compile import Array, kernel
 
 
 @dataclass(eq=False, repr=False)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobras.baselines.clusterers.links import Array, Links, squared_distance, write_means
+from cobras.baselines.clusterers.links import Links, squared_distance, write_means
 from cobras.baselines.clusterers.metrics import Metric, Weights
 from cobras.core.types import FloatArray, IndexArray, LabelArray
-from cobras.spaces.kernels.compile import kernel
+from cobras.spaces.kernels.compile import Array, kernel
 
 N_MOVES = 3  # how often an empty cluster is moved
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)

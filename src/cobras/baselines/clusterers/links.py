@@ -6,7 +6,7 @@ PCKMeans (Basu, Banerjee & Mooney, 2004).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -17,9 +17,7 @@ from cobras.core.checks import as_matrix, as_seed, check_options
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray, LabelArray
-from cobras.spaces.kernels.compile import kernel
-
-Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
+from cobras.spaces.kernels.compile import Array, kernel
 
 
 class Links(NamedTuple):

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cobras.baselines.clusterers.links import Array, squared_distance
+from cobras.baselines.clusterers.links import squared_distance
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.kernels.compile import kernel
+from cobras.spaces.kernels.compile import Array, kernel
 
 Weights: TypeAlias = tuple[float, float]  # of must-links and cannot-links
 

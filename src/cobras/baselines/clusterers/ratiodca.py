@@ -22,15 +22,13 @@ negative objective lowers F:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.spaces.kernels.compile import kernel
-
-Array: TypeAlias = Any  # numba infers element types; shapes stand in the docstrings
+from cobras.spaces.kernels.compile import Array, kernel
 
 # No library has RatioDCA. Its inner solver is compiled, because the same steps by NumPy and scipy.sparse take 11
 # times as long on wine (178 rows), 6.5 on ecoli (336) and 2.5 on spambase (4,601).

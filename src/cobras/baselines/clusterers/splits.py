@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ N_GAMMAS = 60  # the doubling ends long before, unless cannot-links form an odd 
 NARROW = 0.01  # the search for the smallest gamma ends at this relative width
 PERTURBATIONS, PATIENCE = np.arange(0.001, 0.1, 0.01), 5
 TOLERANCE = 1e-4  # of the eigenvector: it is only a start
+WORSE = attrgetter("n_violations", "value")  # what makes a cut worse than another
 DENSE = 64  # vertices up to which all eigenvectors are computed at once
 
 
@@ -61,7 +63,7 @@ def best_cut(
     dearer = best.n_violations * best.balance - repaired.n_violations * repaired.balance
     gamma = max((repaired.value - best.value) / dearer, 0.2) if dearer > 0.0 else 0.2
     cuts = [problem.descend(f, gamma * (1.0 + NARROW), effort.max_inner) for f in vectors]
-    return min([repaired, *(repair(problem, cut) for cut in cuts)], key=violations_and_value)
+    return min([repaired, *(repair(problem, cut) for cut in cuts)], key=WORSE)
 
 
 def smallest_gamma_cut(
@@ -76,7 +78,7 @@ def smallest_gamma_cut(
                 [descend_from_perturbed(problem, cut, gamma, effort, rng) for cut in cuts], gamma
             )
         repaired = repair(problem, cuts[0])
-        feasible = min(feasible, repaired, key=violations_and_value)
+        feasible = min(feasible, repaired, key=WORSE)
         if cuts[0].n_violations <= feasible.n_violations:
             high = gamma
         else:
@@ -86,11 +88,6 @@ def smallest_gamma_cut(
         gamma = 0.5 * (low + high) if high < np.inf else 2.0 * gamma
         vectors = [cut.vector for cut in distinct_cuts([*cuts, repaired, feasible], gamma)]
     return feasible
-
-
-def violations_and_value(cut: Cut) -> tuple[int, float]:
-    """What makes a cut worse than another: violations, then its value."""
-    return cut.n_violations, cut.value
 
 
 def start_vectors(
