@@ -111,8 +111,10 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = session.labels_.copy()
         self.n_clusters_ = session.partition.n_clusters
         self.n_queries_ = session.n_answers
+        # Three columns also where nothing was asked.
         said = [(*record.pair, int(record.answer)) for record in session.history]
         self.queries_ = np.array(said, dtype=np.int64).reshape(-1, 3)
+        # What `predict` compares with: finer than clusters, which need not be round.
         regions = [
             (s.centroid, c)
             for c, cluster in enumerate(session.partition.clusters)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -101,7 +101,8 @@ class RowSpace(TreeSpace):
 
     def _best_members(self, s: SuperInstance, count: int) -> IndexArray:
         if self._is_large(s):
-            return sampling.nearest_members(self._region(s), s.centroid, count)
+            found, away = self._region(s).nearest(s.centroid, count)
+            return found[np.argsort(away, kind="stable")[:count]]
         away = squared_distances(self._rows(s), s.centroid)
         if self.train is not None:
             away[~self._shown_of(s)] = np.inf
@@ -185,8 +186,7 @@ class RowSpace(TreeSpace):
             if split.among == "train":
                 found = sampling.groups_around(region, found.means)
             found = sampling.join_untrained(region, found)
-        if len(found.sizes) < 2:
-            return (s,)
+
         medoids, n_train = found.medoids.tolist(), found.n_train.tolist()
         return tuple(
             SuperInstance(held, medoids[g], found.means[g], n_train[g], s.seed, (*s.path, Child(split, g)))
@@ -228,7 +228,7 @@ class EuclideanSpace(RowSpace):
         medoid: Medoid = "nearest_to_centroid",
     ) -> None:
         super().__init__(X.shape, train, n_init, full_restarts, medoid)
-        self.X = X
+        self.X, self._cache = X, MemberCache(self.n)
         self.memo: dict[Any, Any] = {}
 
     def partition(self, labels: IndexArray) -> Partition:
@@ -249,7 +249,3 @@ class EuclideanSpace(RowSpace):
     def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:
         labels = SplitLabels(self._cache, s, groups.labels, groups.sizes)
         return [PartMembers(labels, g, first) for g, first in enumerate(groups.firsts.tolist())]
-
-    @cached_property
-    def _cache(self) -> MemberCache:
-        return MemberCache(self.n)

@@ -176,11 +176,11 @@ def _as_floats(X: Any) -> Any:
         raise InvalidDataError(
             f"X holds values of type {X.dtype}, but only numbers can be clustered. Convert it with astype."
         )
-    return X if X.dtype in (np.float32, np.float64) else X.astype(_float_type(X.dtype))
+    return X.astype(np.float32 if X.dtype in (np.float16, np.float32) else np.float64)
 
 
 def _as_array(frame: Any) -> Any:
-    """Return a data frame as an array of floats, in the precision that it would have in memory."""
+    """Return a data frame as an array, of the type that it would have in memory."""
     from pandas.api.types import is_numeric_dtype
 
     if frame.ndim != 2:
@@ -193,8 +193,4 @@ def _as_array(frame: Any) -> Any:
                 f"Column {name!r} of X holds {dtype}, but only numbers can be clustered. Drop or encode it."
             )
     plain = [dtype if isinstance(dtype, np.dtype) else np.float64 for dtype in frame.dtypes]
-    return frame.astype(_float_type(np.result_type(np.bool_, *plain))).to_dask_array()
-
-
-def _float_type(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    return np.float32 if dtype in (np.float16, np.float32) else np.float64
+    return frame.astype(np.result_type(np.bool_, *plain)).to_dask_array()

@@ -19,7 +19,7 @@ import dask
 import numpy as np
 
 from cobras.core.checks import flaw
-from cobras.core.exceptions import CobrasError, InvalidDataError
+from cobras.core.exceptions import CobrasError, InvalidDataError, first_line
 from cobras.core.threads import in_turn
 from cobras.core.types import FloatArray, IndexArray, LabelArray
 from cobras.core.writers import labels_table
@@ -202,7 +202,8 @@ def write_labels(labels: LabelArray, start: int, folder: str, part: int, names: 
     import fsspec
 
     numbers = np.arange(start, start + len(labels))
-    path, has_folders = f"{folder.rstrip('/')}/{_file_name(part)}", folder.split(":", 1)[0] not in STORES
+    path = f"{folder.rstrip('/')}/part-{part:05d}.parquet"
+    has_folders = folder.split(":", 1)[0] not in STORES
     with _one_sentence(folder), fsspec.open(path, "wb", auto_mkdir=has_folders) as file:
         labels_table(numbers, labels, names).write_parquet(file)
 
@@ -211,16 +212,12 @@ def remove_old_parts(folder: str, n_parts: int) -> None:
     """Remove the parts beyond these from a folder: they are of an export with more of them."""
     import fsspec
 
-    mine = {_file_name(p) for p in range(n_parts)}
+    mine = {f"part-{p:05d}.parquet" for p in range(n_parts)}
     with _one_sentence(folder):
         system, path = fsspec.core.url_to_fs(folder)
-        for old in system.glob(f"{path.rstrip('/')}/{_file_name('*')}"):
+        for old in system.glob(f"{path.rstrip('/')}/part-*.parquet"):
             if old.rsplit("/", 1)[-1] not in mine:
                 system.rm(old)
-
-
-def _file_name(number: int | str) -> str:
-    return f"part-{number if isinstance(number, str) else f'{number:05d}'}.parquet"
 
 
 @contextmanager
@@ -229,5 +226,4 @@ def _one_sentence(folder: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise InvalidDataError(f"The workers cannot write to {folder}: {reason}.") from None
+        raise InvalidDataError(f"The workers cannot write to {folder}: {first_line(error)}.") from None

@@ -134,12 +134,6 @@ def join_untrained(region: Region, found: Groups) -> Groups:
     )
 
 
-def nearest_members(region: Region, point: FloatArray, count: int) -> IndexArray:
-    """Return the members that may be shown nearest to a point, nearest first."""
-    found, away = region.nearest(point, count)
-    return found[np.argsort(away, kind="stable")[:count]]
-
-
 def nearest_candidates(region: Region, candidates: IndexArray, points: FloatArray) -> IndexArray:
     """Return for each point the nearest of its candidates (n_blocks, k), the first among equals; -1 without any."""
     block, point = np.nonzero(candidates >= 0)
