@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -41,7 +41,7 @@ class Contestant:
         values = {name: _parameter(value, n_classes) for name, value in self.parameters.items()}
         given = {"max_queries": max_queries, "random_state": seed}
         if ":" in self.use:
-            return SessionMethod(self.use, options=values, **given)
+            return SessionMethod(self.use, max_queries, random_state=seed, options=values)
         found = find_estimator(self.use)
         # An estimator that asks nothing, KMeans say, has no max_queries.
         allowed = signature(found).parameters
@@ -78,21 +78,15 @@ class Experiment:
         return int(np.random.SeedSequence([self.seed, repetition, fold]).generate_state(1)[0])
 
 
+@dataclass(eq=False, repr=False)
 class SessionMethod(ActiveClusterer):
     """A session method, by name, as an estimator."""
 
-    def __init__(
-        self,
-        method: str,
-        max_queries: int | None = None,
-        *,
-        random_state: Any = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.method = method
-        self.max_queries = max_queries
-        self.random_state = random_state
-        self.options = options
+    method: str
+    max_queries: int | None = None
+    _: KW_ONLY
+    random_state: Any = None
+    options: Mapping[str, Any] | None = None
 
     @property
     def _method(self) -> str:  # type: ignore[override]
