@@ -166,9 +166,8 @@ def _to_eight_bits(image: Image) -> Image:
     if image.format == "PPM" and image.mode.startswith("I"):
         low, extent = 0.0, _WHITE
     pixels = np.empty(values.shape, np.uint8)
-    for row, some in zip(
-        pixels, values, strict=True
-    ):  # in double precision, which all at once takes gigabytes
+    # Row by row, because in double precision the whole image may take gigabytes.
+    for row, some in zip(pixels, values, strict=True):
         row[:] = ((some.astype(np.float64) - low) / extent * 255).round()
     grey = PIL.Image.fromarray(pixels)
     grey.info = image.info
