@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,12 @@ import pytest
 COMMAND = [sys.executable, "-c", "import sys; from cobras.cli import main; sys.exit(main())"]
 ENVIRONMENT = {**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "LINES": "24"}
 LIMIT = 300  # seconds that a command may take: long enough for a machine with much other work
+
+
+def run_process(command: list[Any], folder: Path, **options: Any) -> Any:
+    """Run a process in a folder to its end, whatever that is."""
+    given: dict[str, Any] = {"capture_output": True, "check": False, "timeout": LIMIT, "env": ENVIRONMENT}
+    return subprocess.run(command, cwd=folder, **given, **options)
 
 
 @pytest.fixture
@@ -52,15 +59,6 @@ def cobras(tmp_path: Path) -> Runner:
     """Run the command in a process of its own, keys through a pipe."""
 
     def run(*arguments: str | Path, keys: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            input=keys,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            check=False,
-        )
+        return run_process([*COMMAND, *map(str, arguments)], tmp_path, input=keys, text=True)
 
     return run

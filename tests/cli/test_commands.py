@@ -19,7 +19,7 @@ from cobras.data import read_dataset
 from cobras.data.cache import cache_folder
 from cobras.methods.registry import METHODS
 from cobras.session.journal import Journal
-from tests.cli.conftest import COMMAND, ENVIRONMENT, LIMIT
+from tests.cli.conftest import COMMAND, run_process
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -203,14 +203,6 @@ def test_a_resume_never_changes_the_recipe(
 def test_the_name_of_a_file_need_not_be_utf_8(flowers: Path, tmp_path: Path) -> None:
     flowers.rename(tmp_path / os.fsdecode(b"caf\xe9.csv"))  # Latin-1
     for arguments in ((b"ask", b"caf\xe9.csv"), (b"export", b"caf\xe9.cobras", b"--out", b"\xe9.csv")):
-        done = subprocess.run(
-            [*COMMAND, *arguments],
-            input=b"y",
-            capture_output=True,
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            timeout=LIMIT,
-            check=False,
-        )
+        done = run_process([*COMMAND, *arguments], tmp_path, input=b"y")
         assert done.returncode == 0, done.stderr
     assert done.stderr == b"Wrote \xe9.csv.\n"

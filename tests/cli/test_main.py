@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from cobras.cli import main
-from tests.cli.conftest import ENVIRONMENT, LIMIT
+from tests.cli.conftest import ENVIRONMENT, LIMIT, run_process
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 VERBS = ["serve", "ask", "run", "export", "demo"]
@@ -232,13 +232,5 @@ def test_workers_run_no_module_beside_the_data(poisoned: Path, tmp_path: Path, w
     else:
         (tmp_path / "small.toml").write_text(EXPERIMENT)
         arguments = ["bench", "run", "small.toml", "--jobs", "2"]
-    done = subprocess.run(
-        [sys.executable, str(poisoned), *arguments],
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
+    done = run_process([sys.executable, str(poisoned), *arguments], tmp_path, text=True)
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -186,7 +186,6 @@ class RowSpace(TreeSpace):
             if split.among == "train":
                 found = sampling.groups_around(region, found.means)
             found = sampling.join_untrained(region, found)
-
         medoids, n_train = found.medoids.tolist(), found.n_train.tolist()
         return tuple(
             SuperInstance(held, medoids[g], found.means[g], n_train[g], s.seed, (*s.path, Child(split, g)))
@@ -228,7 +227,7 @@ class EuclideanSpace(RowSpace):
         medoid: Medoid = "nearest_to_centroid",
     ) -> None:
         super().__init__(X.shape, train, n_init, full_restarts, medoid)
-        self.X, self._cache = X, MemberCache(self.n)
+        self.X = X
         self.memo: dict[Any, Any] = {}
 
     def partition(self, labels: IndexArray) -> Partition:
@@ -249,3 +248,8 @@ class EuclideanSpace(RowSpace):
     def _members_of_parts(self, s: SuperInstance, groups: sampling.Groups) -> Sequence[Members]:
         labels = SplitLabels(self._cache, s, groups.labels, groups.sizes)
         return [PartMembers(labels, g, first) for g, first in enumerate(groups.firsts.tolist())]
+
+    # Made when the first large super-instance is split: small tables need none.
+    @cached_property
+    def _cache(self) -> MemberCache:
+        return MemberCache(self.n)
