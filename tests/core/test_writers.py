@@ -117,7 +117,25 @@ def test_labels_of_the_wrong_length() -> None:
         with_clusters(pl.DataFrame({"x": [1]}), [0, 0, 1])
 
 
-TEXTS = ["=HYPERLINK(1)", "+1-2", "-2.5", "+3e5", "-x", "@a", "\t=1", "'=1", "a=1", "x", None, "-.5", "--1"]
+TEXTS = [
+    "=HYPERLINK(1)",
+    "+1-2",
+    "-2.5",
+    "+3e5",
+    "-x",
+    "@a",
+    "\t=1",
+    "'=1",
+    "a=1",
+    "x",
+    None,
+    "-.5",
+    "--1",
+    "-",
+    "+",
+    "=",
+    "= 1",
+]
 SAFE = [
     "'=HYPERLINK(1)",
     "'+1-2",
@@ -132,6 +150,10 @@ SAFE = [
     None,
     "-.5",
     "'--1",
+    "-",
+    "+",
+    "=",
+    "'= 1",
 ]
 
 
@@ -139,12 +161,12 @@ SAFE = [
 @pytest.mark.parametrize("in_batches", [False, True])
 def test_a_spreadsheet_finds_no_formula(tmp_path: Path, suffix: str, in_batches: bool) -> None:
     kinds = pl.Series(TEXTS, dtype=pl.Categorical)
-    frame = pl.DataFrame({"=text": TEXTS, "number": range(-6, 7), "kind": kinds})
+    frame = pl.DataFrame({"=text": TEXTS, "number": range(-6, 11), "kind": kinds})
     for escape, texts, name in ((True, SAFE, "'=text"), (False, TEXTS, "=text")):
         if in_batches:
             file = write_batches([frame, frame], tmp_path / f"t{suffix}", escape=escape)
         else:
             file = write_frame(frame, tmp_path / f"t{suffix}", escape=escape)
-        found = pl.read_csv(file, separator="\t" if suffix == ".tsv" else ",")[:13]
+        found = pl.read_csv(file, separator="\t" if suffix == ".tsv" else ",")[:17]
         assert found[name].to_list() == found["kind"].to_list() == texts
-        assert found["number"].to_list() == list(range(-6, 7))
+        assert found["number"].to_list() == list(range(-6, 11))

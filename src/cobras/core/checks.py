@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from os import PathLike
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.types import BoolArray, FloatArray
+from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray, Pair, Said
 
 
 def as_matrix(X: Any) -> FloatArray:
@@ -22,6 +24,11 @@ def as_matrix(X: Any) -> FloatArray:
     ...
     cobras.core.exceptions.InvalidDataError: X holds NaN or infinity, first at row 1, column 1. ...
     """
+    if X is None or isinstance(X, (str, PathLike, Mapping)):
+        raise InvalidDataError(
+            f"X is {reprlib.repr(X)}, but the data is an array of numbers, a data frame, or what "
+            "read_dataset(path) returns for a file."
+        )
     # Every sparse matrix has this method; to import scipy.sparse would take 0.15 s.
     if hasattr(X, "tocsr"):
         raise InvalidDataError(
@@ -30,9 +37,12 @@ def as_matrix(X: Any) -> FloatArray:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise InvalidDataError(f"X is not a table: {error}.") from None
+        raise InvalidDataError(f"X is not a table: {str(error).rstrip('.')}.") from None
     if array.ndim != 2 or 0 in array.shape:
         raise InvalidDataError(f"X must be a table with rows and columns, but its shape is {array.shape}.")
+    if array.dtype.kind == "c":
+        raise InvalidDataError("X holds complex numbers. Give their real and imaginary parts as columns.")
+    check_gaps(X if isinstance(X, np.ma.MaskedArray) else array)
     if array.dtype.kind not in "fiub":
         array = _numbers(X, array)
     # float16 ends at 65504, too early for squares; integers may need all digits of float64.
@@ -41,6 +51,61 @@ def as_matrix(X: Any) -> FloatArray:
     if sentence := flaw(array):
         raise InvalidDataError(sentence)
     return np.ascontiguousarray(array)
+
+
+def check_gaps(X: Any) -> None:
+    """Refuse masked cells and times that are missing: as numbers they would be values like any other."""
+    if isinstance(X, np.ma.MaskedArray):
+        gaps = np.ma.getmaskarray(X)
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        gaps = np.isnat(X)
+    else:
+        return
+    if gaps.ndim == 2 and gaps.any():
+        row, column = np.argwhere(gaps)[0]
+        raise InvalidDataError(f"X has gaps, first at row {row}, column {column}. Fill or drop such rows.")
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a data frame; None where X is none."""
+    # The columns of pyarrow are their content.
+    named = getattr(X, "column_names", None)
+    try:
+        if hasattr(X, "collect_schema"):  # of polars: the columns of a lazy frame give a warning
+            named = X.collect_schema().names()
+        columns = named if isinstance(named, list) else getattr(X, "columns", None)
+        names = None if columns is None else tuple(map(str, columns))
+    except TypeError:  # a task of dask has every attribute one asks for
+        return None
+    return names
+
+
+def as_new_rows(X: Any, n_columns: int, names: tuple[str, ...] | None = None) -> FloatArray:
+    """A float matrix of rows to be compared with older ones, whose columns may have names.
+
+    Examples
+    --------
+    >>> as_new_rows([[1.0, 2.0]], 3)
+    Traceback (most recent call last):
+    ...
+    cobras.core.exceptions.InvalidDataError: The new rows have 2 columns, but the session has 3. ...
+    """
+    if is_dask(X):
+        raise InvalidDataError(
+            "The new rows are held by dask, but must be in memory. Give compute() of some of them."
+        )
+    matrix, given = as_matrix(X), column_names(X)
+    if matrix.shape[1] != n_columns:
+        raise InvalidDataError(
+            f"The new rows have {matrix.shape[1]} columns, but the session has {n_columns}. Give the same columns."
+        )
+    if given is not None and names is not None and given != names:
+        new, old = next((a, b) for a, b in zip(given, names, strict=True) if a != b)
+        raise InvalidDataError(
+            f"The new rows have a column {new!r} where the session has {old!r}. Give the same columns in the same "
+            "order."
+        )
+    return matrix
 
 
 def flaw(array: FloatArray, first_row: int = 0) -> str | None:
@@ -76,6 +141,10 @@ def _numbers(X: Any, array: np.ndarray[Any, Any]) -> FloatArray:
         except (ValueError, TypeError):
             raise InvalidDataError(
                 f"Column {name!r} of X holds {column[0]!r}, but only numbers can be clustered. Drop or encode it."
+            ) from None
+        except OverflowError:
+            raise InvalidDataError(
+                f"Column {name!r} of X holds numbers that are too large. Scale it first."
             ) from None
     return array.astype(np.float64)
 
@@ -119,19 +188,82 @@ def as_labels(y: Any, n: int | None = None) -> np.ndarray[Any, Any]:
     if values.dtype.kind in "fcmM":
         missing = missing | (values != values)
     elif values.dtype.kind == "O":
-        missing = missing | [_is_missing(value) for value in values]
+        missing = missing | [is_missing(value) for value in values]
     if missing.any():
         row = int(missing.argmax())
         raise InvalidDataError(f"y holds no label for row {row} ({labels[row]}). Fill or drop such rows.")
     return labels
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT or pandas' NA: what does not equal itself."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):  # NA does not say whether it equals anything
         return type(value).__name__ == "NAType"
+
+
+def as_pairs(pairs: Any, name: str, n: int) -> IndexArray:
+    """Pairs of row numbers as an array of shape (m, 2)."""
+    array = np.asarray([] if pairs is None else pairs)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InvalidDataError(f"{name} must hold pairs of row numbers, but its shape is {array.shape}.")
+    if array.dtype.kind not in "iu":
+        raise InvalidDataError(
+            f"{name} holds the pair {tuple(array[0].tolist())}, but rows are given by whole numbers from 0."
+        )
+    outside = array[(array < 0) | (array >= n)]
+    if outside.size:
+        raise InvalidDataError(f"{name} names row {outside[0]}, but rows go from 0 to {n - 1}.")
+    itself = array[array[:, 0] == array[:, 1]]
+    if itself.size:
+        raise InvalidDataError(f"{name} pairs row {itself[0, 0]} with itself. Leave such pairs out.")
+    return array.astype(np.int64)
+
+
+def as_said(must_link: Any, cannot_link: Any, n: int) -> Said:
+    """What must-links and cannot-links say about which pairs.
+
+    Examples
+    --------
+    >>> as_said([(0, 2)], None, 3)
+    ((Pair(i=0, j=2), <Answer.SAME: 1>),)
+    """
+    links = ((must_link, "must_link", Answer.SAME), (cannot_link, "cannot_link", Answer.DIFFERENT))
+    return tuple(
+        (Pair(i, j), answer) for given, name, answer in links for i, j in as_pairs(given, name, n).tolist()
+    )
+
+
+def known_groups(y: Any, n: int, unknown: Any = None) -> dict[Any, list[int]]:
+    """The rows of each label that is known; a missing value, or one equal to `unknown`, is not.
+
+    Examples
+    --------
+    >>> known_groups(["rose", None, "lily", "rose", ""], 5, unknown="")
+    {'rose': [0, 3], 'lily': [2]}
+    """
+    if isinstance(y, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(y)
+        y = [None if gone else value for value, gone in zip(y.data, hidden, strict=True)]
+    try:
+        values = list(y)
+    except TypeError:
+        raise InvalidDataError(f"Labels are given as one value for each row, not as {y!r}.") from None
+    if len(values) != n:
+        raise InvalidDataError(
+            f"There are {len(values)} labels for {n} rows. Give one for each row, and None where it is not known."
+        )
+    groups: dict[Any, list[int]] = {}
+    try:
+        for row, value in enumerate(values):
+            if not is_missing(value) and (unknown is None or value != unknown):
+                groups.setdefault(value, []).append(row)
+    except (TypeError, ValueError):
+        raise InvalidDataError(f"A label is a number or a text, not {value!r}.") from None
+    return groups
 
 
 def as_whole_number(value: Any, what: str) -> int:

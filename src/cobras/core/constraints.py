@@ -8,13 +8,14 @@ are stored, so the cost does not depend on the size of the data.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from cobras.core.exceptions import InconsistentAnswersError
-from cobras.core.types import Answer, IndexArray, Pair
+from cobras.core.types import Answer, IndexArray, Pair, Said
 
 
 class ConstraintPairs(NamedTuple):
@@ -36,10 +37,17 @@ class Constraints:
     complete : dict of (int, int) to int
         Marks of super-instances that the person marked as complete, and a number that those of one cluster
         share: do not touch them.
+    to_split : dict of (int, int) to int
+        Marks of the super-instances of clusters that the person wants to be split, and a number that those of one
+        cluster share: ask inside them first. The session removes a cluster once a DIFFERENT was found inside it, or
+        the method asks about something else.
     volunteered : set of Pair
-        Pairs of constraints that the person added without being asked.
+        Pairs of constraints that the person added without being asked, and what moves and merges say.
     doubted : dict of Pair to Answer
-        Answers that are not in force, because the method asks again or a second answer contradicted them.
+        Answers that are not in force, because the method asks again, a second answer contradicted them, or a
+        person took them back by a move or a merge.
+    n_changes : int
+        How often an answer was added or taken out of force.
 
     Examples
     --------
@@ -62,11 +70,14 @@ class Constraints:
         self._apart: dict[int, set[int]] = {}
         self._must_links: dict[int, list[int]] = {}
         self._answers: dict[Pair, Answer] = {}
+        self._rows: dict[int, None] = {}  # those of all answers; a dict keeps their order
         self.set_aside: dict[Pair, None] = {}
         self.pure: set[tuple[int, int]] = set()
         self.complete: dict[tuple[int, int], int] = {}
+        self.to_split: dict[tuple[int, int], int] = {}
         self.volunteered: set[Pair] = set()
         self.doubted: dict[Pair, Answer] = {}
+        self.n_changes = 0
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -81,6 +92,14 @@ class Constraints:
         for pair, answer in self:
             split[answer].append(pair)
         return ConstraintPairs(*(np.array(found, dtype=np.int64).reshape(-1, 2) for found in split.values()))
+
+    def rows(self) -> list[int]:
+        """The instances that something is known about, in the order in which they came up."""
+        return list(self._rows)
+
+    def members(self, i: int) -> tuple[int, ...]:
+        """The must-link component of instance i."""
+        return tuple(self._component.get(self.component(i), (i,)))
 
     def component(self, i: int) -> int:
         """The root of the must-link component of instance i: one of its instances."""
@@ -112,6 +131,20 @@ class Constraints:
         if answer is not Answer.UNSURE and known is not None and known is not answer:
             raise InconsistentAnswersError(Pair(i, j), answer, self.explain(i, j))
 
+    def check_all(self, said: Said) -> None:
+        """Raise `InconsistentAnswersError` if several answers contradict what is known, or each other."""
+        for pair, answer in said:
+            self.check(*pair, answer)
+        trial = Constraints()
+        for pair, answer in chain(self, said):
+            try:
+                trial.add(*pair, answer)
+            except InconsistentAnswersError as error:
+                given = {other.ordered for other, _ in said}
+                if all(step in given for step, _ in error.chain):
+                    raise InconsistentAnswersError(pair, answer, error.chain, at_once=True) from None
+                raise
+
     def add(self, i: int, j: int, answer: Answer) -> None:
         """Add one answer; one that contradicts the others raises and changes nothing."""
         self.check(i, j, answer)
@@ -122,7 +155,9 @@ class Constraints:
         self.set_aside.pop(pair, None)
         if self.doubted.get(pair) is answer:
             del self.doubted[pair]
+        self.n_changes += 1
         self._answers[pair] = answer
+        self._rows.update(dict.fromkeys(pair))
         a, b = self.component(pair.i), self.component(pair.j)
         if answer is Answer.DIFFERENT:
             self._apart.setdefault(a, set()).add(b)
@@ -132,12 +167,21 @@ class Constraints:
             self._must_links.setdefault(pair.j, []).append(pair.i)
             self._join(a, b)
 
+    def without(self, pairs: Container[Pair]) -> Constraints:
+        """What all other answers say."""
+        others = Constraints()
+        for pair, answer in self:
+            if pair not in pairs:
+                others.add(*pair, answer)
+        return others
+
     def doubt(self, pair: Pair) -> None:
         """Take an answer out of force, and with it all that only it implied."""
         self.doubted[pair] = self._answers[pair]
+        self.n_changes += 1
         # Components cannot be split, so all others are added anew: O(number of answers).
         others = [said for said in self if said[0] != pair]
-        for table in (self._root, self._component, self._apart, self._must_links, self._answers):
+        for table in (self._root, self._component, self._apart, self._must_links, self._answers, self._rows):
             table.clear()
         for other, answer in others:
             self.add(*other, answer)

@@ -27,14 +27,19 @@ class InconsistentAnswersError(CobrasError, ValueError):
     pair : Pair
         The pair that was answered.
     chain : tuple of (Pair, Answer)
-        The earlier answers that, taken together, imply the opposite.
+        The earlier answers, or the others that were given with it, that imply the opposite.
     """
 
-    def __init__(self, pair: Pair, answer: Answer, chain: Sequence[tuple[Pair, Answer]]) -> None:
+    def __init__(
+        self, pair: Pair, answer: Answer, chain: Sequence[tuple[Pair, Answer]], *, at_once: bool = False
+    ) -> None:
         self.pair, self.answer, self.chain = pair, answer, tuple(chain)
         steps = ", ".join(f"{i} and {j} are {known.name.lower()}" for (i, j), known in self.chain)
         super().__init__(
-            f"Answer {answer.name} for pair ({pair.i}, {pair.j}) contradicts earlier answers: {steps}. "
+            f"The links contradict each other: {steps}, but {pair.i} and {pair.j} are {answer.name.lower()}. "
+            "Leave one of them out."
+            if at_once
+            else f"Answer {answer.name} for pair ({pair.i}, {pair.j}) contradicts earlier answers: {steps}. "
             "Revise one of them, or answer otherwise."
         )
 
@@ -49,6 +54,23 @@ class SessionFileError(CobrasError, OSError):
 
 class DataChangedError(CobrasError, ValueError):
     """A session is opened on other data, or with other parameters, than it was made with."""
+
+
+class DataGrownError(DataChangedError):
+    """The data begins with the rows of the session, and goes on.
+
+    Attributes
+    ----------
+    n_before, n_rows : int
+        How many rows the session has, and how many there are.
+    """
+
+    def __init__(self, name: str, n_before: int, n_rows: int) -> None:
+        self.n_before, self.n_rows = n_before, n_rows
+        super().__init__(
+            f"{name} has the first {n_before} of these {n_rows} rows. Take the others in by --grow, or by "
+            "grow=True in Python, or use another file."
+        )
 
 
 class StopAsking(Exception):  # noqa: N818 - not an error, like StopIteration

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from cobras.core.exceptions import InvalidDataError
+from cobras.core.notebook import cluster_rows, quantity, show_html
 from cobras.core.types import BoolArray, FloatArray, IndexArray, LabelArray
 
 # Instances that are labelled in one call of numpy: few are faster this way, many take too much memory.
@@ -196,9 +197,10 @@ class Partition:
     groups: tuple[tuple[SuperInstance, ...], ...]
 
     @staticmethod
-    def of(groups: Iterable[tuple[SuperInstance, ...]]) -> Partition:
+    def of(groups: Iterable[Sequence[SuperInstance]]) -> Partition:
         """A partition into these groups; empty ones are dropped."""
-        return Partition(tuple(filter(None, groups)))
+        # A method may go on to change lists of its own.
+        return Partition(tuple(tuple(group) for group in groups if group))
 
     @cached_property
     def clusters(self) -> tuple[Cluster, ...]:
@@ -211,6 +213,20 @@ class Partition:
     def n_clusters(self) -> int:
         """The number of clusters."""
         return len(self.groups)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of instances in each cluster, in the order of their labels."""
+        return tuple(map(len, self.clusters))
+
+    def __repr__(self) -> str:
+        largest = sorted(self.sizes, reverse=True)
+        shown = ", ".join(map(str, largest[:5])) + (", ..." if len(largest) > 5 else "")
+        return f"{type(self).__name__}({quantity(self.n_clusters, 'cluster')} of {shown} rows)"
+
+    def _repr_html_(self) -> str:
+        heading = f"{quantity(self.n_clusters, 'cluster')} of {quantity(sum(self.sizes), 'row')}"
+        return show_html(heading, *cluster_rows(self.sizes))
 
     def cluster(self, number: int) -> Cluster:
         """One of them by its number, as a user gives it."""
@@ -266,15 +282,27 @@ class Partition:
             return dict.fromkeys(rows, 0)
         if rows and (remote := self._remote()) is not None:
             return dict(zip(rows, remote.labels_of(self, rows), strict=True))
-        memo = {} if memo is None else memo
         numbers = {id(s): number for number, c in enumerate(self.clusters) for s in c.super_instances}
+        homes = self.super_instances_of(rows, memo)
+        return {row: numbers[id(homes[row])] for row in rows}
+
+    def super_instances_of(
+        self, rows: Iterable[int], memo: dict[int, SuperInstance] | None = None
+    ) -> dict[int, SuperInstance]:
+        """The super-instances that hold some instances, which must lie here; `memo` as in `clusters_of`."""
+        rows, memo = list(rows), {} if memo is None else memo
         # Small ones first: to list their members costs least.
         everywhere = sorted((s for group in self.groups for s in group), key=len)
-        lost = {row for row in rows if id(memo.get(row)) not in numbers}
+        if len(everywhere) == 1:
+            return dict.fromkeys(rows, everywhere[0])
+        here = set(map(id, everywhere))
+        lost = {row for row in rows if id(memo.get(row)) not in here}
         memo.update({s.representative: s for s in everywhere if s.representative in lost})
         lost -= {s.representative for s in everywhere}
         # First where a row is likely: its super-instance was split, or its parts were put together again.
         for s, is_last_try in [*((s, False) for s in everywhere), *((s, True) for s in everywhere)]:
+            if not lost:
+                break
             candidates = np.array(
                 [row for row in sorted(lost) if is_last_try or _is_related(memo.get(row), s)]
             )
@@ -282,7 +310,7 @@ class Partition:
                 found = candidates[_is_member(s.members, candidates)].tolist()
                 memo.update(dict.fromkeys(found, s))
                 lost -= set(found)
-        return {row: numbers[id(memo[row])] for row in rows}
+        return {row: memo[row] for row in rows}
 
     def _remote(self) -> RemoteMembers | None:
         """What finds labels on other machines; None where all members are here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias
@@ -15,6 +15,9 @@ FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IndexArray: TypeAlias = npt.NDArray[np.integer[Any]]
 LabelArray: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+ClusterNumbers: TypeAlias = Sequence[int] | npt.NDArray[Any]  # one for each row
+ClusterNames: TypeAlias = Mapping[int, str] | None  # by cluster number
+StableIds: TypeAlias = Sequence[int] | None  # by cluster number
 
 
 class Answer(IntEnum):
@@ -70,7 +73,8 @@ class Pair(NamedTuple):
 class Event:
     """One line of a session's journal.
 
-    `kind` is answer, constraint, mark, name, undo, redo, revise or rebase; `body` holds JSON values.
+    `kind` is answer, board, constraint, mark, name, move, merge, split, append, undo, redo, revise or
+    rebase; `body` holds JSON values.
     """
 
     kind: str
@@ -78,30 +82,70 @@ class Event:
     at: float = field(default_factory=time.time, compare=False)
 
 
+Said: TypeAlias = tuple[tuple[Pair, Answer], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that a person did: what `Session.undo` took back, or `Session.redo` brought back.
+
+    Attributes
+    ----------
+    kind : {"answer", "board", "constraint", "known", "mark", "name", "move", "merge", "split", "append", "revise"}
+    text : str
+        What it was, in a few words: "same", "a mark", "the move of 3 items".
+    pair, answer
+        What was said about which pair; None for what is not about one pair.
+    at : float
+        When, in seconds since 1970.
+    """
+
+    kind: str
+    text: str
+    pair: Pair | None = None
+    answer: Answer | None = None
+    at: float = field(default=0.0, compare=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An answer or a volunteered constraint, as a person sees it in the history.
+    """An answer, a board, volunteered constraints, a move or a merge, as a person sees it in the history.
 
     Attributes
     ----------
     index : int
         Its place in the history, which `Session.revise` takes.
-    kind : {"answer", "constraint"}
+    kind : {"answer", "board", "constraint", "known", "move", "merge"}
     pair, answer
-        What was said about which pair.
+        What was said about which pair. A board, many constraints at once ("known"), a move or a merge has no pair,
+        and its answer is None, or UNSURE
+        after it was revised to that: then it says nothing.
     at : float
         When, in seconds since 1970.
     in_force : bool
-        False when it contradicts an answer that was revised, or one to a second question about the same; it is
-        kept, but has no effect.
+        False when some of it contradicts an answer that was revised, or one to a second question about the same; it
+        is kept, but that part has no effect.
+    said : tuple of (Pair, Answer)
+        All pairs that it is about; for an answer or a constraint, its pair.
+    void : tuple of Pair
+        Those that have no effect.
+    groups : tuple of tuples of int
+        How a board was sorted, or which rows were known to belong together.
     """
 
     index: int
     kind: str
-    pair: Pair
-    answer: Answer
+    pair: Pair | None
+    answer: Answer | None
     at: float
     in_force: bool = True
+    said: Said = ()
+    void: tuple[Pair, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.pair is not None and self.answer is not None and not self.said:
+            object.__setattr__(self, "said", ((self.pair, self.answer),))
 
 
 Oracle: TypeAlias = Callable[[int, int], "Answer | bool | None"]

@@ -13,21 +13,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cobras.core.exceptions import InvalidDataError
-from cobras.core.types import Record
+from cobras.core.exceptions import CobrasError, InvalidDataError
+from cobras.core.types import ClusterNames, ClusterNumbers, Record, StableIds
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
 WRITABLE = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
-FORMULA = r"^[=+\-@\t\r]"
+FORMULA = r"^[=+\-@\t\r]\s*\S"  # a sign alone, such as the - of a gap, is none
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 IN_BATCHES = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
 def answers_table(records: Sequence[Record], ids: Sequence[Any] | None = None) -> dict[str, list[Any]]:
-    """The answers and volunteered constraints of a history as columns; rows by id where ids are given.
+    """What a history says about pairs as columns, a board as many rows; rows by id where ids are given.
 
     Examples
     --------
@@ -35,13 +35,14 @@ def answers_table(records: Sequence[Record], ids: Sequence[Any] | None = None) -
     >>> answers_table([Record(0, "answer", Pair(0, 2), Answer.SAME, 1.5)], ids="abc")["j"]
     ['c']
     """
+    said = [(r, pair, answer) for r in records for pair, answer in r.said]
     return {
-        "i": [r.pair.i if ids is None else ids[r.pair.i] for r in records],
-        "j": [r.pair.j if ids is None else ids[r.pair.j] for r in records],
-        "answer": [r.answer.name.lower() for r in records],
-        "kind": [r.kind for r in records],
-        "in_force": [r.in_force for r in records],
-        "at": [r.at for r in records],
+        "i": [pair.i if ids is None else ids[pair.i] for _, pair, _ in said],
+        "j": [pair.j if ids is None else ids[pair.j] for _, pair, _ in said],
+        "answer": [answer.name.lower() for _, _, answer in said],
+        "kind": [r.kind for r, _, _ in said],
+        "in_force": [pair not in r.void if r.void else r.in_force for r, pair, _ in said],
+        "at": [r.at for r, _, _ in said],
     }
 
 
@@ -52,9 +53,12 @@ def answers_as_rows(records: Sequence[Record], ids: Sequence[Any] | None = None)
 
 
 def with_clusters(
-    frame: pl.DataFrame, labels: Sequence[int] | npt.NDArray[Any], names: Mapping[int, str] | None = None
+    frame: pl.DataFrame,
+    labels: ClusterNumbers,
+    names: ClusterNames = None,
+    ids: StableIds = None,
 ) -> pl.DataFrame:
-    """The table plus a column `cluster`, and `cluster_name` when any name was given.
+    """The table plus a column `cluster`, `cluster_id` where ids by number are given, and `cluster_name` with names.
 
     A column of that name which is already there is kept; the new one is then called `cluster_2`.
 
@@ -70,6 +74,9 @@ def with_clusters(
         raise InvalidDataError(f"There are {len(labels)} labels for a table of {frame.height} rows.")
     numbers = pl.Series(_unused_name("cluster", frame.columns), labels, dtype=pl.Int32)
     added = [numbers]
+    if ids is not None:
+        stable = numbers.replace_strict(dict(enumerate(ids)), return_dtype=pl.Int32)
+        added.append(stable.alias(_unused_name("cluster_id", frame.columns)))
     if names:
         texts = numbers.replace_strict(names, default=None, return_dtype=pl.String)
         added.append(texts.alias(_unused_name("cluster_name", frame.columns)))
@@ -78,8 +85,8 @@ def with_clusters(
 
 def labels_table(
     ids: Sequence[Any] | npt.NDArray[Any],
-    labels: Sequence[int] | npt.NDArray[Any],
-    names: Mapping[int, str] | None = None,
+    labels: ClusterNumbers,
+    names: ClusterNames = None,
 ) -> pl.DataFrame:
     """The columns `id`, `cluster` and, when any name was given, `cluster_name`, empty for a cluster without one."""
     import polars as pl
@@ -100,11 +107,13 @@ def write_table(
     path: str | os.PathLike[str],
     *,
     escape: bool = True,
+    private: bool = False,
 ) -> Path:
     """Write columns of equal length as CSV, TSV, Parquet, JSON or JSON Lines, by suffix, and return the path.
 
-    An existing file is replaced at once, or not at all. In CSV and TSV, a text that a spreadsheet would take for a
-    formula is marked as a text by an apostrophe, unless `escape` is false.
+    An existing file is replaced at once, or not at all, and keeps its permissions; a new one that is `private` can
+    be read by the user alone. In CSV and TSV, a text that a spreadsheet would take for a formula is marked as a
+    text by an apostrophe, unless `escape` is false.
 
     Examples
     --------
@@ -125,7 +134,10 @@ def write_table(
             f"The columns of a table must be equally long, but these have {sorted(lengths)} values."
         )
     return write_frame(
-        pl.DataFrame({name: list(values) for name, values in columns.items()}), path, escape=escape
+        pl.DataFrame({name: list(values) for name, values in columns.items()}),
+        path,
+        escape=escape,
+        private=private,
     )
 
 
@@ -151,8 +163,8 @@ def escape_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     Examples
     --------
     >>> import polars as pl
-    >>> escape_formulas(pl.DataFrame({"x": ["=HYPERLINK(1)", "-2.5", "a"], "y": [-1, 0, 1]})).rows()
-    [("'=HYPERLINK(1)", -1), ('-2.5', 0), ('a', 1)]
+    >>> escape_formulas(pl.DataFrame({"x": ["=HYPERLINK(1)", "-2.5", "-"], "y": [-1, 0, 1]})).rows()
+    [("'=HYPERLINK(1)", -1), ('-2.5', 0), ('-', 1)]
     """
     import polars as pl
 
@@ -167,7 +179,9 @@ def escape_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str], *, escape: bool = True) -> Path:
+def write_frame(
+    frame: pl.DataFrame, path: str | os.PathLike[str], *, escape: bool = True, private: bool = False
+) -> Path:
     """Write a data frame by suffix, atomically; see `write_table`."""
     import polars as pl
 
@@ -184,10 +198,10 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str], *, escape: bo
             f"not {suffix or 'none'!r}."
         )
     if suffix == ".parquet":
-        return _replace(target, partial(frame.write_parquet, compression="zstd"))
+        return _replace(target, partial(frame.write_parquet, compression="zstd"), private)
     if suffix == ".json":
-        return _replace(target, frame.write_json)
-    return _replace(target, partial(_write_lines, [frame], suffix, escape))
+        return _replace(target, frame.write_json, private)
+    return _replace(target, partial(_write_lines, [frame], suffix, escape), private)
 
 
 def write_batches(
@@ -230,7 +244,7 @@ def _write_parts(batches: Iterable[pl.DataFrame], file: str) -> None:
         pl.scan_parquet(Path(folder, "*.parquet")).sink_parquet(file, compression="zstd")
 
 
-def _replace(target: Path, write: Callable[[str], object]) -> Path:
+def _replace(target: Path, write: Callable[[str], object], private: bool = False) -> Path:
     """Write a file, and put it in the place of the old one once it is whole."""
     import polars as pl
 
@@ -243,9 +257,12 @@ def _replace(target: Path, write: Callable[[str], object]) -> Path:
         raise InvalidDataError(f"Cannot write {target}: {error.strerror or error}.") from error
     try:
         os.close(descriptor)
-        Path(temporary).chmod(_permissions(target))
+        if not private or target.exists():
+            Path(temporary).chmod(_permissions(target))
         write(temporary)
         Path(temporary).replace(target)
+    except CobrasError:  # of the tables that are made meanwhile, such as a file that is not there
+        raise
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
         raise InvalidDataError(f"Cannot write {target}: {reason}.") from error

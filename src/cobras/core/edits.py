@@ -1,0 +1,228 @@
+"""Moves and merges of a person, put on top of the clustering of a method.
+
+A method may be unable to show what a person did: COBRAS moves whole super-instances, and a method of a user's own
+may know nothing of rows that it did not ask about. So what a move or a merge says is enforced here, and nowhere
+else. Where the method's clustering agrees with it, nothing is changed. A row that has to leave its super-instance
+is cut out of it; the method itself goes on with whole super-instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from cobras.core.constraints import Constraints
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.types import Answer, Said
+
+# A super-instance without some of its rows, None if none is left; and these rows alone.
+Pieces: TypeAlias = tuple[SuperInstance | None, SuperInstance]
+
+
+class Edit(NamedTuple):
+    """A move or a merge: the rows that were moved, none for a merge, and what it says about pairs."""
+
+    rows: tuple[int, ...]
+    said: Said
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EditedPartition(Partition):
+    """A clustering of a method with moves and merges on top.
+
+    Attributes
+    ----------
+    base : Partition
+        The clustering of the method.
+    cut : dict of int to SuperInstance
+        The rows that were cut out of their super-instance, and this one.
+    whole : dict of SuperInstance to SuperInstance
+        The super-instances but for those of cut rows, and what the method has in their place.
+    """
+
+    base: Partition = field(default_factory=lambda: Partition(()))
+    cut: Mapping[int, SuperInstance] = field(default_factory=dict)
+    whole: Mapping[SuperInstance, SuperInstance] = field(default_factory=dict)
+
+
+class Editor:
+    """Puts edits on top of one clustering after another.
+
+    Parameters
+    ----------
+    cut : callable
+        Makes two super-instances of one: what is left without some rows, and these rows. The same call should
+        give the same objects.
+    """
+
+    def __init__(self, cut: Callable[[SuperInstance, tuple[int, ...]], Pieces]) -> None:
+        self._cut = cut
+        self._homes: dict[int, SuperInstance] = {}
+        self._last: tuple[object, Partition] | None = None
+
+    def edit(self, base: Partition, edits: Sequence[Edit], constraints: Constraints) -> Partition:
+        """The clustering with the edits on top; the same object if it agrees with them already."""
+        layout = Layout(base, edits, constraints, self._homes)
+        if layout.is_plain:
+            return base
+        # A clustering as before is the same object, so that who compares two sees it at once.
+        key = base.groups, layout.key()
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._build(base, layout)
+        return self._last[1]
+
+    def _build(self, base: Partition, layout: Layout) -> Partition:
+        leaving: dict[SuperInstance, dict[int, list[int]]] = {}
+        for row, group in layout.place.items():
+            leaving.setdefault(self._homes[row], {}).setdefault(layout.group(group), []).append(row)
+        groups: dict[int, list[SuperInstance]] = {}
+        whole: dict[SuperInstance, SuperInstance] = {}
+        for number, cluster in enumerate(base.clusters):
+            for s in cluster.super_instances:
+                rest: SuperInstance | None = s
+                for group, rows in leaving.get(s, {}).items():
+                    groups.setdefault(group, []).append(self._cut(s, tuple(sorted(rows)))[1])
+                if s in leaving:
+                    gone = [row for rows in leaving[s].values() for row in rows]
+                    rest = self._cut(s, tuple(sorted(gone)))[0]
+                if rest is not None:
+                    whole[rest] = s
+                    groups.setdefault(layout.group(layout.rest.get(s, number)), []).append(rest)
+        cut = {row: self._homes[row] for row in layout.place}
+        return EditedPartition(tuple(map(tuple, groups.values())), base, cut, whole)
+
+
+class Layout:
+    """Where rows and super-instances have to be shown.
+
+    Groups are numbers: those of the clusters of the method, and new ones after them.
+
+    Attributes
+    ----------
+    place : dict of int to int
+        The rows that have to be cut out of their super-instance, and their groups.
+    rest : dict of SuperInstance to int
+        The groups of super-instances whose representative was moved away, where they do not stay in theirs.
+    """
+
+    def __init__(
+        self,
+        base: Partition,
+        edits: Sequence[Edit],
+        constraints: Constraints,
+        homes: dict[int, SuperInstance],
+    ) -> None:
+        self._base, self._edits, self._constraints, self._homes = base, edits, constraints, homes
+        self._into: dict[int, int] = {}
+        self._n_groups = base.n_clusters
+        self.place: dict[int, int] = {}
+        self.rest: dict[SuperInstance, int] = {}
+        self._moved = dict.fromkeys(row for edit in edits for row in edit.rows)
+        named = {*self._moved, *(i for edit in edits for pair, _ in edit.said for i in pair)}
+        self._number = base.clusters_of(named, homes)
+        self._join_merged(without=self._moved)
+        if self._moved:
+            homes.update(base.super_instances_of(named, homes))
+            self._place_moved()
+            self._join_merged()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the clustering of the method agrees with all edits."""
+        return not (self._into or self.place or self.rest)
+
+    def key(self) -> object:
+        """What tells it from other layouts of the same clustering."""
+        return tuple(self._into.items()), tuple(self.place.items()), tuple(self.rest.items())
+
+    def group(self, number: int) -> int:
+        """The group that a group was joined into."""
+        while number in self._into:
+            number = self._into[number]
+        return number
+
+    def _where(self, row: int) -> int:
+        """The group of a row as far as is known by now."""
+        number = self._number[row]
+        if self.rest and self._homes[row] in self.rest:
+            number = self.rest[self._homes[row]]
+        return self.group(self.place.get(row, number))
+
+    def _new_group(self) -> int:
+        self._n_groups += 1
+        return self._n_groups - 1
+
+    def _join_merged(self, without: Collection[int] = ()) -> None:
+        """Join the groups of merged clusters; a row that was moved is where it was moved to."""
+        for edit in self._edits:
+            for (i, j), answer in () if edit.rows else edit.said:
+                if answer is Answer.SAME and i not in without and j not in without:
+                    a, b = sorted((self._where(i), self._where(j)))
+                    if a != b:
+                        self._into[b] = a
+
+    def _place_moved(self) -> None:
+        together: dict[int, list[int]] = {}
+        for row in self._moved:
+            together.setdefault(self._constraints.component(row), []).append(row)
+        for rows in together.values():
+            # One that they were moved away from may have been moved later: then it has left the same group.
+            apart = self._rows_apart(rows)
+            groups, left = {*map(self._where, rows)}, {*map(self._where, apart)}
+            left |= {self.group(self._number[row]) for row in apart}
+            target = self._target(rows[0], left)
+            if target is not None:
+                group = self._where(target)
+            elif len(groups) == 1 and groups.isdisjoint(left):
+                continue
+            else:
+                group = self._new_group()
+            self.place.update((row, group) for row in rows if self._where(row) != group)
+            if target is not None:
+                self._keep_rest(rows, target)
+
+    def _target(self, row: int, left: set[int]) -> int | None:
+        """A row that was not moved and is the same: the latest one that others were moved to.
+
+        Without one, any that is not in the groups that were left.
+        """
+        root = self._constraints.component(row)
+        targets = [
+            i
+            for edit in reversed(self._edits)
+            for pair, answer in edit.said
+            if answer is Answer.SAME
+            for i in pair
+            if i not in self._moved and self._constraints.component(i) == root
+        ]
+        if targets:
+            return targets[0]
+        others = [i for i in self._constraints.members(row) if i not in self._moved]
+        self._number.update(self._base.clusters_of(others, self._homes))
+        self._homes.update(self._base.super_instances_of(others, self._homes))
+        return next((i for i in others if self._where(i) not in left), None)
+
+    def _rows_apart(self, rows: Sequence[int]) -> list[int]:
+        """The rows that these were moved away from."""
+        pairs = [p for edit in self._edits for p, answer in edit.said if answer is Answer.DIFFERENT]
+        here = set(rows)
+        return [j if i in here else i for i, j in pairs if (i in here) != (j in here)]
+
+    def _keep_rest(self, rows: Sequence[int], target: int) -> None:
+        """Leave super-instances in a group of their own whose representative alone was moved to another cluster.
+
+        The method lets them follow their representative.
+        """
+        found = self._base.super_instances_of([target, *self._rows_apart(rows)], self._homes)
+        apart = {s for s in found.values() if s is not found[target]}
+        for row in rows:
+            s = self._homes[row]
+            if (
+                s.representative == row
+                and s in apart
+                and self.group(self._number[row]) == self._where(target)
+            ):
+                here = [i for i in self._moved if self._homes[i] is s]
+                self.place.update((i, self._where(i)) for i in here if i not in self.place)
+                self.rest[s] = self._new_group()

@@ -1,0 +1,86 @@
+"""Data that is more than numbers: data sets, and the data frames of pandas, polars and others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from cobras.core.checks import is_dask
+from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, StableIds
+
+# The reader of data frames is named here and imported when needed, as methods are: sessions do not know files.
+READER = "cobras.data.frames"
+
+
+class Table(Protocol):
+    """Columns of any kind."""
+
+    def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
+        """The columns as they were given, with clusters in further ones."""
+
+
+@runtime_checkable
+class Items(Table, Protocol):
+    """Data that knows its columns, such as a `Dataset`: what a session needs to know of it.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+        The features.
+    series : array or None
+        Time series, where these are compared by `distance`, which is None for everything else.
+    """
+
+    @property
+    def X(self) -> FloatArray:  # noqa: N802
+        """The features."""
+
+    @property
+    def series(self) -> FloatArray | None:
+        """Time series as they are."""
+
+    @property
+    def distance(self) -> Any:
+        """How series are compared."""
+
+    def stored_recipe(self) -> dict[str, Any] | None:
+        """How it was read, to be kept in a session file; None if the features are the data."""
+
+    def new_features(self, data: Any) -> Any:
+        """The features of other items, given as a data frame; an array is taken as it is."""
+
+    def with_rows(self, frames: Sequence[Any]) -> Table:
+        """The data as it was given, with the rows of more frames at its end."""
+
+
+def is_frame(data: Any) -> bool:
+    """Whether data is a frame that narwhals knows; those of dask are not meant.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> is_frame(pl.DataFrame({"x": [1]})), is_frame([[1]])
+    (True, False)
+    """
+    if isinstance(data, (np.ndarray, Sequence)) or is_dask(data):
+        return False  # without the import
+    import narwhals
+
+    if narwhals.dependencies.is_into_dataframe(data):
+        return True
+    return isinstance(narwhals.from_native(data, pass_through=True), narwhals.LazyFrame)
+
+
+def as_items(data: Any, recipe: Mapping[str, Any] | None = None) -> Items | None:
+    """A data set, or a data frame that is read as one, by a stored recipe where there is one; None for the rest."""
+    if is_dask(data):
+        return None
+    if isinstance(data, Items):
+        return data
+    if not is_frame(data):
+        return None
+    items: Items = import_module(READER).items_of_frame(data, recipe)
+    return items
