@@ -182,12 +182,12 @@ def test_the_estimators_take_a_space(distance):
 def test_a_session_file_knows_its_series(tmp_path):
     values, y = waves()
     path = tmp_path / "waves.cobras"
-    with Session.open(path, SeriesSpace(values, window=0.2), random_state=1) as session:
+    with Session.open(path, SeriesSpace(values, window=0.2), random_state=1, method="cobras") as session:
         for _ in range(5):
             pair = session.ask()
             session.tell(y[pair.i] == y[pair.j], pair)
         asked, labels = session.ask(), session.labels_
-    with Session.open(path, SeriesSpace(values, window=0.2, n_jobs=2)) as session:
+    with Session.open(path, SeriesSpace(values, window=0.2, n_jobs=2), method="cobras") as session:
         assert session.ask() == asked
         np.testing.assert_array_equal(session.labels_, labels)
         assert session.parameters["window"] == 0.2
@@ -208,9 +208,9 @@ def test_a_session_file_knows_its_series(tmp_path):
 
 def test_a_file_of_a_table_is_not_opened_with_series(tmp_path):
     values, _ = waves()
-    Session.open(tmp_path / "table.cobras", values, random_state=1).close()
+    Session.open(tmp_path / "table.cobras", values, random_state=1, method="cobras").close()
     with pytest.raises(DataChangedError, match="made with a plain table"):
-        Session.open(tmp_path / "table.cobras", SeriesSpace(values))
+        Session.open(tmp_path / "table.cobras", SeriesSpace(values), method="cobras")
 
 
 def test_series_are_standardized_up_to_their_end_and_stretched_from_end_to_end():

@@ -10,20 +10,21 @@ import hashlib
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from cobras.core.checks import as_matrix, as_train_mask, check_options, is_dask
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.partition import NodePath, Partition, Split, SuperInstance
-from cobras.core.types import BoolArray, FloatArray, IndexArray
+from cobras.core.partition import Child, NodePath, Partition, Split, SuperInstance
+from cobras.core.types import BoolArray, ClusterNames, FloatArray, IndexArray
 
 Among: TypeAlias = Literal["all", "train"]
 Node: TypeAlias = tuple[int, NodePath, Split | None]  # without a split it is the root
 Parts: TypeAlias = tuple[SuperInstance, ...]
 
+MOST_SEEDINGS = 10_000  # more would take hours, and a session file of somebody else may ask for them
 # The options of k-means, which a method takes beside its own and hands on to the space.
 OPTIONS = {"n_init": 10, "full_restarts": False, "medoid": "nearest_to_centroid"}
 
@@ -73,11 +74,28 @@ class VectorSpace(Space, Protocol):
 
 
 @runtime_checkable
+class EmbeddedSpace(Space, Protocol):
+    """A space without rows of numbers, which can place its instances so that distances are nearly kept.
+
+    `train`, `memo` and `partition` are as in `VectorSpace`.
+    """
+
+    train: BoolArray | None
+    memo: dict[Any, Any]
+
+    def coordinates(self) -> FloatArray:
+        """Return one row of numbers per instance; their Euclidean distances are about those of the space."""
+
+    def partition(self, labels: IndexArray) -> Partition:
+        """Return the clustering given by labels: one super-instance for each cluster."""
+
+
+@runtime_checkable
 class RemoteSpace(Space, Protocol):
     """A space on other machines, which writes labels where the rows lie."""
 
     def export_labels(
-        self, folder: str | os.PathLike[str], partition: Partition, names: Mapping[int, str] | None = None
+        self, folder: str | os.PathLike[str], partition: Partition, names: ClusterNames = None
     ) -> None:
         """Write the labels of all instances from where they lie into a folder."""
 
@@ -183,6 +201,8 @@ def choose_space(X: Any, train_indices: Any, options: dict[str, Any]) -> tuple[S
 
     own = {name: options.get(name, default) for name, default in OPTIONS.items()}
     check_options(EuclideanSpace.__init__, own)
+    if own["n_init"] > MOST_SEEDINGS:
+        raise InvalidDataError(f"n_init must be at most {MOST_SEEDINGS:,}, not {own['n_init']!r}.")
     if isinstance(X, np.ndarray):
         return EuclideanSpace(X, as_train_mask(train_indices, len(X)), **own), own
     if train_indices is not None:
@@ -193,3 +213,33 @@ def choose_space(X: Any, train_indices: Any, options: dict[str, Any]) -> tuple[S
     from cobras.spaces.dask.space import DaskSpace
 
     return DaskSpace(X, **own), own
+
+
+def cut_rows(
+    space: Space, s: SuperInstance, rows: Sequence[int]
+) -> tuple[SuperInstance | None, SuperInstance]:
+    """Return a super-instance without some of its rows, None if none is left, and these rows as another one.
+
+    Where the space does not know the numbers of rows, both have the old centroid.
+    """
+    X, train = getattr(space, "X", None), getattr(space, "train", None)
+    gone = np.array(sorted(rows), dtype=s.members.dtype)
+    shown = gone if train is None else gone[train[gone]]
+    centroid = s.centroid if X is None else X[gone].mean(axis=0, dtype=np.float64).astype(s.centroid.dtype)
+    first = int((shown if len(shown) else gone)[0])
+    # A node of its own below that of s, so that two clusterings can be compared by their nodes.
+    path = (*s.path, Child(Split(0), first))
+    piece = SuperInstance(gone, first, centroid, len(shown), s.seed, path)
+    kept = np.setdiff1d(s.members, gone, assume_unique=True)
+    if not len(kept):
+        return None, piece
+    # Cutting rows out does not change what is typical, unless the most typical row goes.
+    representative = s.representative
+    if representative in rows:
+        best = [i for i in space.representatives(s, len(gone) + 1) if i not in rows]
+        representative = best[0] if best else int(kept[0])
+    centre = s.centroid if X is None else (s.centroid * len(s) - centroid * len(gone)) / len(kept)
+    rest = SuperInstance(
+        kept, representative, centre.astype(s.centroid.dtype), s.n_train - len(shown), s.seed, s.path
+    )
+    return rest, piece

@@ -156,6 +156,7 @@ class RowSpace(TreeSpace):
     ) -> Parts:
         """Return a super-instance for each label; without a node they all are roots."""
         k = int(labels.max()) + 1
+        labels = labels.astype(np.int32, copy=False)  # compiled for one type only
         ordered, starts, means, medoids, n_train = describe_groups(rows, labels, k, shown)
         parts = []
         for g in range(k):

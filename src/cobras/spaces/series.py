@@ -16,14 +16,16 @@ import numpy as np
 
 from cobras.core.checks import check_options
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.partition import Child, NodePath, Split, SuperInstance
+from cobras.core.partition import Child, NodePath, Partition, Split, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.spaces.base import Parts, TreeSpace
 from cobras.spaces.kernels.dtw import dtw_matrix
 from cobras.spaces.kernels.kshape import KShape
+from cobras.spaces.kernels.scaling import landmark_scaling
 from cobras.spaces.kernels.spectral import SpectralGeometry
 
 LARGEST = 1e15  # distances are kept in single precision
+N_LANDMARKS = 500  # series from whose distances all others get their coordinates
 MOST_SERIES = 10_000  # for DTW: 400 MB for the distances of all pairs, and 800 more during the first split
 
 
@@ -87,6 +89,7 @@ class SeriesSpace(TreeSpace):
         self.n_jobs = n_jobs
         self.progress = progress
         self._shown = np.ones(self.n, dtype=bool) if self.train is None else self.train
+        self.memo: dict[Any, Any] = {}
 
     @property
     def table(self) -> FloatArray:
@@ -96,6 +99,20 @@ class SeriesSpace(TreeSpace):
     def distances(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
         """Return DTW between representatives, or the shape-based distance between centroids."""
         return self._geometry.distances_between(a, b)
+
+    def coordinates(self) -> FloatArray:
+        """Return one row of numbers per series; their Euclidean distances are about those of the space."""
+        if "coordinates" not in self.memo:
+            landmarks = np.unique(np.linspace(0, self.n - 1, min(self.n, N_LANDMARKS)).astype(np.intp))
+            squared = self._geometry.squared_distances_to_series(landmarks)
+            self.memo["coordinates"] = landmark_scaling(squared, landmarks)
+        found: FloatArray = self.memo["coordinates"]
+        return found
+
+    def partition(self, labels: IndexArray) -> Partition:
+        """Return the clustering given by labels: one super-instance for each cluster."""
+        members = (np.flatnonzero(labels == label).astype(np.int32) for label in np.unique(labels))
+        return Partition.of((self._part(rows, None, 0, ()),) for rows in members)
 
     @cached_property
     def _geometry(self) -> SpectralGeometry | KShape:

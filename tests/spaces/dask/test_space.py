@@ -103,7 +103,7 @@ def test_rows_that_were_dropped_are_fetched_again(monkeypatch):
 )
 def test_what_cannot_be_clustered_is_refused_at_once(X, sentence):
     with pytest.raises(InvalidDataError, match=sentence):
-        Session(X)
+        Session(X, method="cobras")
 
 
 @pytest.mark.parametrize("n", [40, 4])
@@ -115,7 +115,7 @@ def test_missing_and_huge_values_are_found_in_the_first_pass(n, value, sentence)
     X = np.random.default_rng(0).normal(size=(n, 2))
     X[3, 1] = X[-1, 1] = value
     with in_passes(at_once=5), dask.config.set(scheduler="synchronous"):
-        session = Session(da.from_array(X, chunks=2))
+        session = Session(da.from_array(X, chunks=2), method="cobras")
         with pytest.raises(InvalidDataError, match=sentence):
             session.ask()
 
@@ -127,11 +127,11 @@ def test_what_needs_memory_is_refused_with_a_sentence():
     with pytest.raises(InvalidDataError, match="needs all rows in memory"):
         COBS().fit(X, np.zeros(20))
     with pytest.raises(InvalidDataError, match="With train_indices a table must lie in memory"):
-        Session(X, train_indices=[1, 2])
+        Session(X, train_indices=[1, 2], method="cobras")
     with pytest.raises(InvalidDataError, match="medoid are for tables in memory"):
-        Session(X, medoid="pam")
+        Session(X, medoid="pam", method="cobras")
     with pytest.raises(InvalidDataError, match="Leave ids out"):
-        Session(X).export("labels/", ids=range(20))
+        Session(X, method="cobras").export("labels/", ids=range(20))
 
 
 def test_columns_of_all_kinds_of_numbers_are_those_of_memory():

@@ -25,7 +25,7 @@ called = lloyd.pack, lloyd.seed, lloyd.lloyd
 print("hits", sum(sum(f.stats.cache_hits.values()) for f in called))
 print("misses", sum(sum(f.stats.cache_misses.values()) for f in called))
 """
-NOWHERE = """
+SMALL = """
 import os, tempfile
 tempfile.tempdir = os.environ["TMPDIR"]  # else it would look for another one that can be written
 import numpy as np
@@ -77,8 +77,7 @@ def test_works_where_the_install_and_the_home_are_read_only(tmp_path: Path, writ
     environment = {"HOME": str(home), "XDG_CACHE_HOME": str(home), "TMPDIR": str(temporary)}
     environment["PYTHONPATH"] = str(source)
     try:
-        code = (NOWHERE if writable == "nothing" else START) + CHECK
-        start(code, preexec_fn=obey_permissions, **environment)
+        start(SMALL + CHECK, preexec_fn=obey_permissions, **environment)
     finally:
         for path in closed:
             path.chmod(0o755)

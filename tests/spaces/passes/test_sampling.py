@@ -62,7 +62,7 @@ def test_a_mapped_file_gives_what_memory_gives(tmp_path):
     X, y = blobs(80_000)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    sessions = [Session(data, random_state=0) for data in (X, mapped)]
+    sessions = [Session(data, random_state=0, method="cobras") for data in (X, mapped)]
     assert np.shares_memory(sessions[1].space.X, mapped)
     for _ in range(30):
         asked = [session.ask() for session in sessions]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 from cobras.core.checks import flaw
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Members, NodePath, Partition, SuperInstance
-from cobras.core.types import FloatArray, IndexArray
+from cobras.core.types import ClusterNames, FloatArray, IndexArray
 from cobras.spaces.base import Among
 from cobras.spaces.dask.table import RemotePart, RemoteRegion, RemoteTable, label_tasks
 from cobras.spaces.dask.workers import Workers, remove_old_parts, write_labels
@@ -78,7 +78,7 @@ class DaskSpace(RowSpace):
         return self.table[np.asarray(instances)]
 
     def export_labels(
-        self, folder: str | os.PathLike[str], partition: Partition, names: Mapping[int, str] | None = None
+        self, folder: str | os.PathLike[str], partition: Partition, names: ClusterNames = None
     ) -> None:
         """Let each worker write the labels of its rows as Parquet into a folder, local to all or any of fsspec's.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, wait
 from contextlib import contextmanager
@@ -204,7 +205,10 @@ def write_labels(labels: LabelArray, start: int, folder: str, part: int, names: 
     numbers = np.arange(start, start + len(labels))
     path = f"{folder.rstrip('/')}/part-{part:05d}.parquet"
     has_folders = folder.split(":", 1)[0] not in STORES
+    is_new = "://" not in folder and not os.path.exists(path)  # noqa: PTH110 (an address is no path)
     with _one_sentence(folder), fsspec.open(path, "wb", auto_mkdir=has_folders) as file:
+        if is_new:
+            os.chmod(path, 0o600)  # noqa: PTH101 (private, like all that a session exports)
         labels_table(numbers, labels, names).write_parquet(file)
 
 

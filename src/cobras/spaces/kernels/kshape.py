@@ -96,6 +96,11 @@ class KShape:
         """Return the distance of every member to the centre of every part."""
         return 1 - self.fit(self.spectra[members], np.array([part.centroid for part in parts])).similarity
 
+    def squared_distances_to_series(self, others: IndexArray) -> FloatArray:
+        """Return the squared Euclidean distance of every series to these, each at its best shift."""
+        found: FloatArray = np.maximum(2 - 2 * self.fit(self.spectra, self.series[others]).similarity, 0)
+        return found
+
     def distances_between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
         """Return the distances of centres."""
         spectra = self._transform(np.array([s.centroid for s in a]))

@@ -56,6 +56,11 @@ class SpectralGeometry:
         found: FloatArray = self.distances[members[:, None], representatives]
         return found
 
+    def squared_distances_to_series(self, others: IndexArray) -> FloatArray:
+        """Return the squared distance of every series to these."""
+        found: FloatArray = self.distances[:, others].astype(np.float64) ** 2
+        return found
+
     def distances_between(self, a: Sequence[SuperInstance], b: Sequence[SuperInstance]) -> FloatArray:
         """Return the distances of representatives."""
         return self.distances_to(np.array([s.representative for s in a]), b)

@@ -1,0 +1,33 @@
+"""A space with rows added: old parts stay, new rows go to the nearest one."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cobras import EuclideanSpace
+from cobras.spaces.grown import FOLLOW, GrownSpace
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 25), st.lists(st.integers(1, 25), min_size=1, max_size=3))
+def test_parts_are_those_of_the_old_rows_until_too_many_are_new(seed, n, added):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n + sum(added), 2))
+    spaces = [EuclideanSpace(X[:n])]
+    for count in added:
+        spaces.append(GrownSpace(spaces[-1], X[spaces[-1].n : spaces[-1].n + count]))
+    space = spaces[-1]
+    nodes = [(space.root(3), spaces[0].root(3))]
+    while nodes:
+        node, before = nodes.pop()
+        assert np.isin(before.members, node.members).all()
+        assert node.representative == before.representative
+        np.testing.assert_allclose(node.centroid, X[node.members].mean(axis=0))
+        parts, old = space.split(node, 2), spaces[0].split(before, 2)
+        np.testing.assert_array_equal(np.sort(np.concatenate([p.members for p in parts])), node.members)
+        if len(old) < 2 or len(node) > FOLLOW * len(before):
+            continue
+        # The search of COBRAS goes on in the same half.
+        assert node.random().random(1) == before.random().random(1)
+        for part, first in zip(parts, old, strict=True):
+            assert part.members[part.members < n].tolist() == first.members.tolist()
+        nodes += zip(parts, old, strict=True)
