@@ -8,7 +8,7 @@ import pytest
 
 from cobras import InvalidDataError, SeriesSpace, Session
 from cobras.methods.cobra import cobra
-from cobras.methods.registry import METHODS, all_options, default_method, find_method, registration
+from cobras.methods.registry import METHODS, all_options, find_method, registration
 
 X = np.random.default_rng(0).normal(size=(20, 8))
 GIVEN = {name: {"n_clusters": 2} for name in ("npu", "explore_consolidate", "min_max")}
@@ -28,13 +28,13 @@ def test_a_method_is_found_by_name_by_home_and_as_it_is(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_who_needs_rows_refuses_series(name):
+def test_who_takes_no_series_refuses_them(name):
     session = lambda: Session(SeriesSpace(X), name, 0, **GIVEN.get(name, {})).ask()  # noqa: E731
-    if METHODS[name].needs_rows:
+    if METHODS[name].takes_series:
+        assert session() is not None
+    else:
         with pytest.raises(InvalidDataError):
             session()
-    else:
-        assert session() is not None
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -53,7 +53,10 @@ def test_a_method_of_ones_own_is_trusted():
     assert find_method(home) is own_method
     for given in (home, own_method):
         own = registration(given)
-        assert (own.home, own.needs_rows, own.honours_marks) == (home, False, True)
+        assert own.home == home
+        assert own.takes_series
+        assert own.takes_remote
+        assert own.honours_marks
 
 
 @pytest.mark.parametrize("name", ["cobraz", "nowhere:method", "cobras.methods.cobra:nothing", ":", ""])
@@ -73,14 +76,17 @@ def test_options_and_their_defaults():
     assert all_options(own_method, {}) == {"depth": 2}
 
 
-def test_the_default_method_depends_on_the_rows():
-    limit = METHODS["adder"].default_up_to
-    assert [default_method(n) for n in (1, limit, limit + 1, None)] == ["adder", "adder", "cobras", "cobras"]
-
-
 def test_the_baselines_are_not_loaded_before_they_are_asked_for():
     code = "import sys, cobras.session.session as s; print(*(m for m in sys.modules if 'baselines' in m))"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         == "\n"
     )
+
+
+def test_adder_is_the_default_where_it_can_compare_all_instances():
+    import dask.array as da
+
+    assert Session(X).parameters["method"] == "adder"
+    assert Session(SeriesSpace(X)).parameters["method"] == "adder"
+    assert Session(da.from_array(X)).parameters["method"] == "cobras"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition
+from cobras.methods.inside import search_inside
 from cobras.methods.merge import Groups, merge
-from cobras.methods.protocol import Reconsider, Representative, Reuse, Step, Steps, Variant
+from cobras.methods.newcomers import place_new_rows
+from cobras.methods.protocol import Grown, Growth, Reconsider, Representative, Reuse, Step, Steps, Variant
 from cobras.spaces.base import Space
 
 
@@ -33,9 +35,22 @@ def cobra(
     """
     variant = Variant(reuse=reuse, representative=representative)
     parts: Groups = [(part,) for part in space.split(space.root(seed), n_super_instances)]
+    shown = Partition.of(parts)
+    grown: Growth | None = None
     while True:
         try:
+            # The paper has no further splits: these are on request.
+            if constraints.to_split and (divided := (yield from search_inside(space, constraints, shown))):
+                parts = [
+                    (s,) for (part,) in parts for s in (divided.parts if part is divided.whole else (part,))
+                ]
+            if grown is not None:
+                yield from place_new_rows(space, constraints, grown)
+                grown = None
             clusters = yield from merge(space, constraints, [], parts, None, variant)
             yield Step(None, Partition.of(clusters))
-        except Reconsider:
-            continue
+        except Grown as signal:
+            space, grown, shown = signal.space, signal.growth, signal.growth.partition
+            parts = [(s,) for group in shown.groups for s in group]
+        except Reconsider as signal:
+            shown = signal.partition or shown

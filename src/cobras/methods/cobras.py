@@ -15,10 +15,14 @@ from collections.abc import Generator, Sequence
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer
+from cobras.methods.inside import Divided, search_inside
 from cobras.methods.merge import Groups, join_known, merge
+from cobras.methods.newcomers import place_new_rows
 from cobras.methods.protocol import (
     Branch,
     FirstIteration,
+    Grown,
+    Growth,
     Reconsider,
     Representative,
     Reuse,
@@ -28,6 +32,7 @@ from cobras.methods.protocol import (
     Variant,
     ask,
     representative_pairs,
+    scope_of,
 )
 from cobras.spaces.base import Space
 
@@ -37,14 +42,35 @@ def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: 
     clusters: Groups = [(space.root(seed),)]
     complete = Partition.of(clusters)  # the clustering of the last complete iteration
     unsplittable: set[SuperInstance] = set()
+    divided: Divided | None = None  # what the person wants to be split, until that is done
+    grown: Growth | None = None  # new rows whose place is to be asked first
+    is_compared = True
     while True:
         try:
-            s = largest(clusters, constraints, unsplittable)
+            if divided and divided.whole.mark in constraints.pure | constraints.complete.keys():
+                divided = None
+            if divided is None and constraints.to_split:
+                divided = yield from search_inside(space, constraints, complete)
+            if divided is None and grown is not None:
+                clusters, alone = yield from place_new_rows(space, constraints, grown)
+                if not is_compared:  # they came within the first iteration
+                    clusters, alone = [], clusters + alone
+                if alone:
+                    report = Partition.of(alone) if variant.first_iteration == "unmerged" else None
+                    clusters = yield from merge(space, constraints, clusters, alone, report, variant)
+                complete, grown, is_compared = Partition.of(clusters), None, True
+            s = divided.whole if divided else largest(clusters, constraints, unsplittable)
             if s is None:
+                if not is_compared:
+                    clusters = yield from merge(space, constraints, clusters, [], None, variant)
+                    complete, is_compared = Partition.of(clusters), True
                 yield Step(None, complete)
                 continue
-            k = yield from split_level(space, constraints, s, complete, variant)
-            parts = final_split(space, s, k, variant)
+            if divided:
+                parts: Sequence[SuperInstance] = divided.parts
+            else:
+                k = yield from split_level(space, constraints, s, complete, variant)
+                parts = final_split(space, s, k, variant)
             if len(parts) < 2:
                 unsplittable.add(s)
                 continue
@@ -53,10 +79,17 @@ def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: 
             new: Groups = [(part,) for part in parts]
             report = merge_report(s, complete, new, variant)
             clusters = yield from merge(space, constraints, old, new, report, variant)
-            complete = Partition.of(clusters)
-        except Reconsider:
+            complete, divided, is_compared = Partition.of(clusters), None, True
+        except Grown as signal:
+            space, grown, divided = signal.space, signal.growth, None
+            is_compared = is_compared and signal.partition is complete
+            clusters, complete = list(grown.partition.groups), grown.partition
+        except Reconsider as signal:
             # What was asked in this iteration is among the constraints: it is not asked again.
-            continue
+            shown = signal.partition or complete
+            if shown is not complete and any(s.mark in constraints.to_split for g in shown.groups for s in g):
+                # One of the parts of the first iteration is to be split: what is open is compared later.
+                clusters, complete, is_compared, grown = list(shown.groups), shown, False, None
 
 
 def split_level(
@@ -79,7 +112,8 @@ def split_level(
         pairs = representative_pairs(space, *halves)
         report = search_report(space, constraints, s, level, complete, variant)
         # A person who is unsure gives no reason to look deeper.
-        if (yield from ask(constraints, pairs, report, known)) is not Answer.DIFFERENT:
+        scope = scope_of(halves[:1], halves[1:])
+        if (yield from ask(constraints, pairs, report, known, scope=scope)) is not Answer.DIFFERENT:
             break
         level += 1
         splittable = [half for half in halves if half.n_train >= 2]

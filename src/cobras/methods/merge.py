@@ -22,7 +22,16 @@ import numpy as np
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer, FloatArray
-from cobras.methods.protocol import N_TRIES, Representative, Reuse, Step, Variant, ask, representative_pairs
+from cobras.methods.protocol import (
+    N_TRIES,
+    Representative,
+    Reuse,
+    Step,
+    Variant,
+    ask,
+    representative_pairs,
+    scope_of,
+)
 from cobras.spaces.base import Space
 
 Groups: TypeAlias = list[tuple[SuperInstance, ...]]
@@ -69,7 +78,8 @@ def merge(
         a, b = min(a, b), max(a, b)
         compare = super_instances_to_compare(space, clusters[a], clusters[b], variant.representative)
         pairs = representative_pairs(space, *compare)
-        if (yield from ask(constraints, pairs, report or Partition.of(clusters), known)) is Answer.SAME:
+        shown, scope = report or Partition.of(clusters), scope_of(clusters[a], clusters[b])
+        if (yield from ask(constraints, pairs, shown, known, scope=scope)) is Answer.SAME:
             join(clusters, distance, a, b)
         else:
             distance[a, b] = distance[b, a] = np.inf

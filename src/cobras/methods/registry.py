@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cobras.core.checks import check_options
+from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
+from cobras.spaces.base import EmbeddedSpace, RemoteSpace, Space, VectorSpace, choose_space
 
 if TYPE_CHECKING:
-    from cobras.methods.protocol import Method
+    from cobras.methods.protocol import Method, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +28,58 @@ class Registered:
     """What is known about a method without importing it."""
 
     home: str  # "module:function"
-    needs_rows: bool = True  # all rows of numbers in memory: no series, no data on a cluster
+    takes_series: bool = False  # rather than rows of numbers
+    takes_remote: bool = False  # data on other machines
     honours_marks: bool = False  # does not split pure clusters, does not touch complete ones
-    default_up_to: int = 0  # the largest number of rows for which it is the default
+    honours_splits: bool = False  # asks inside a cluster first that the person wants to be split
+    doubts: bool = False  # takes answers that contradict each other, and finds out which are wrong
     retired_options: tuple[str, ...] = ()  # it had them once; session files may still hold them
 
 
+class Prepared(NamedTuple):
+    """A method that can be started, on its data.
+
+    Attributes
+    ----------
+    space : Space
+        The data.
+    parameters : dict
+        The method, the seed and all options.
+    start : callable
+        Starts the method on a space and some constraints.
+    """
+
+    space: Space
+    parameters: dict[str, Any]
+    start: Callable[[Space, Constraints], Steps]
+
+
 METHODS: dict[str, Registered] = {
-    "cobras": Registered("cobras.methods.cobras:cobras", needs_rows=False, honours_marks=True),
-    "cobra": Registered("cobras.methods.cobra:cobra", needs_rows=False, honours_marks=True),
+    "cobras": Registered(
+        "cobras.methods.cobras:cobras",
+        takes_series=True,
+        takes_remote=True,
+        honours_marks=True,
+        honours_splits=True,
+    ),
+    "cobra": Registered(
+        "cobras.methods.cobra:cobra",
+        takes_series=True,
+        takes_remote=True,
+        honours_marks=True,
+        honours_splits=True,
+    ),
     "cobs": Registered("cobras.baselines.cobs:cobs"),
     "npu": Registered("cobras.baselines.npu:npu", retired_options=("forest",)),
     "explore_consolidate": Registered("cobras.baselines.explore:explore_consolidate"),
     "min_max": Registered("cobras.baselines.explore:min_max"),
-    # Beyond this number of rows its first question takes seconds.
-    "adder": Registered("cobras.methods.adder:adder", honours_marks=True, default_up_to=200_000),
+    "adder": Registered(
+        "cobras.methods.adder:adder",
+        takes_series=True,
+        honours_marks=True,
+        honours_splits=True,
+        doubts=True,
+    ),
 }
 
 
@@ -70,21 +111,18 @@ def check_registered(method: str, file: str | os.PathLike[str]) -> None:
 
 
 def registration(method: str | Method) -> Registered:
-    """What a method can do; one of a user's own is trusted to work on every space and to honour marks."""
+    """What a method can do; one of a user's own is trusted to work on every space, to honour marks and splits."""
     if not isinstance(method, str):
         module, name = getattr(method, "__module__", ""), getattr(method, "__qualname__", "")
         method = f"{module}:{name}"
     by_home = {known.home: known for known in METHODS.values()}
-    own = Registered(method, needs_rows=False, honours_marks=True)
+    own = Registered(method, takes_series=True, takes_remote=True, honours_marks=True, honours_splits=True)
     return METHODS.get(method) or by_home.get(method) or own
 
 
-def default_method(n_rows: int | None) -> str:
-    """The method that makes the most of the answers on so many rows; None for series and for data on a cluster."""
-    at_hand = (
-        name for name, known in METHODS.items() if n_rows is not None and n_rows <= known.default_up_to
-    )
-    return next(at_hand, "cobras")
+def default_method(space: Space) -> str:
+    """The method that makes the most of the answers: ADDER, where it can compare all instances."""
+    return "adder" if isinstance(space, (VectorSpace, EmbeddedSpace)) else "cobras"
 
 
 def all_options(method: Method, given: dict[str, Any]) -> dict[str, Any]:
@@ -103,3 +141,20 @@ def all_options(method: Method, given: dict[str, Any]) -> dict[str, Any]:
             f"{name} has no option {', '.join(unknown)}. It has {', '.join(allowed) or 'none'}."
         )
     return allowed | given
+
+
+def prepare(
+    X: Any, method: str | Method | None, seed: int, train_indices: Any, options: dict[str, Any]
+) -> Prepared:
+    """Choose the space of `as_rows(X)` and check all options, those of the method and those of the splits."""
+    space, space_options = choose_space(X, train_indices, options)
+    method = default_method(space) if method is None else method
+    function = find_method(method)
+    if isinstance(space, RemoteSpace) and not registration(method).takes_remote:
+        raise InvalidDataError(
+            f"{method} needs all rows in memory. On a cluster use cobras or cobra, or compute() X first."
+        )
+    own = all_options(function, {k: v for k, v in options.items() if k not in space_options})
+    check_options(function, own)
+    parameters = {"method": method, "random_state": seed, **space_options, **own}
+    return Prepared(space, parameters, lambda space, constraints: function(space, constraints, seed, **own))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from cobras import ADDER, InvalidDataError, SeriesSpace, Session
+from cobras import ADDER, LabelOracle, SeriesSpace, Session, run
 from cobras.methods.adder import points
 from tests.laws.problems import problems
 
@@ -84,6 +84,12 @@ def test_all_first_parts_are_compared_before_an_instance_is_placed():
     assert session.n_answers <= 12
 
 
-def test_series_are_refused():
-    with pytest.raises(InvalidDataError, match="table of numbers"):
-        Session(SeriesSpace(X), "adder").ask()
+@pytest.mark.parametrize("distance", ["dtw", "kshape"])
+def test_series_are_clustered_by_their_distances(distance):
+    rng, kind = np.random.default_rng(0), np.arange(60) % 3
+    t = np.linspace(0, 6, 40)
+    values = np.sin((1 + kind[:, None]) * t) + rng.normal(scale=0.2, size=(60, 40))
+    session = Session(SeriesSpace(values, distance=distance), "adder", 0)
+    run(session, LabelOracle(kind), until=lambda s: s.n_answers >= 20)
+    assert adjusted_rand_score(kind, session.labels_) > 0.95
+    assert session.confidence_.shape == (60,)

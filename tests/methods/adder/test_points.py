@@ -4,14 +4,43 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_blobs
 
+from cobras import LabelOracle, Session, run
 from cobras.methods.adder import points as module
-from cobras.methods.adder.diffusion import Diffusion
-from cobras.methods.adder.points import Points
+from cobras.methods.adder.neighbors import neighbor_graph
+from cobras.methods.adder.points import GOES_ON, MEASURES, SHARES, SHARPNESS, Parts, Points, Unit
 from cobras.spaces.euclidean import EuclideanSpace
 
 X = load_iris().data
+SPACE = EuclideanSpace(X)
+
+
+@pytest.fixture
+def fresh():
+    """Iris before any column is asked for."""
+    return Points(EuclideanSpace(X), seed=0, n_parts=5)
+
+
+def inverse(points, a):
+    """The whole matrix of a diffusion."""
+    S = neighbor_graph(points.rows(), module.N_NEIGHBORS).affinities().toarray().astype(np.float64)
+    return (1 - a) * np.linalg.inv(np.eye(points.n) - a * S)
+
+
+@pytest.mark.parametrize("name", GOES_ON)
+def test_what_spreads_is_what_the_inverse_of_the_whole_matrix_says(iris, name):
+    whole = inverse(iris, GOES_ON[name])
+    source = np.zeros((iris.n, 2), dtype=np.float32)
+    source[:, 0] = 1
+    source[[3, 99], 1] = 2.0, 0.5
+    for found, expected in zip(iris._spread(source)[name].T, (whole @ source).T, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-3 * expected.max())
+    for i in (0, 77, 149):
+        column = iris.columns(name, np.array([i]))[:, 0]
+        np.testing.assert_allclose(column, whole[:, i], atol=1e-3 * whole[:, i].max())
 
 
 def test_the_relations_are_those_of_the_rows(iris):
@@ -20,8 +49,13 @@ def test_the_relations_are_those_of_the_rows(iris):
     squared = ((X[:, None] - X[some]) ** 2).sum(axis=2)
     unit = 2.0 ** np.frexp(np.median(np.abs(X - np.median(X, axis=0)).max(axis=1)))[1]
     np.testing.assert_allclose(iris.columns("distance", some) * unit**2, squared, atol=1e-4)
-    products = centred @ centred[some].T / (centred**2).sum(axis=1).mean()
-    np.testing.assert_allclose(iris.columns("linear", some), products, atol=1e-5)
+    all_pairs = ((X[:, None] - X) ** 2).sum(axis=2)[np.triu_indices(len(X), 1)]
+    for name, sharpness in SHARPNESS.items():
+        expected = np.exp(-sharpness * squared / np.median(all_pairs))
+        np.testing.assert_allclose(iris.columns(name, some), expected, atol=1e-4)
+    np.testing.assert_allclose(iris.rows(some) * unit, centred[some], atol=1e-9)
+    np.testing.assert_allclose(iris.by_column.T * unit, centred, atol=1e-5)
+    assert iris.variance * unit**2 == pytest.approx((centred**2).sum(axis=1).mean())
 
 
 @pytest.mark.parametrize("outlier", [1e10, -1e100, 1e150])
@@ -36,10 +70,9 @@ def test_an_outlier_does_not_hide_how_the_others_lie(iris, outlier):
 def test_rows_of_which_most_are_the_same():
     rows = np.zeros((40, 2))
     rows[:3] = 1e-100, 1e-99
-    module.set_unit(rows)
-    assert 0.1 < np.abs(rows).max() < 2
-    module.set_unit(zeros := np.zeros((3, 2)))
-    assert not zeros.any()
+    assert 0.1 < np.abs(Unit.of(rows).scale(rows)).max() < 2
+    zeros = np.zeros((3, 2))
+    assert not Unit.of(zeros).scale(zeros).any()
 
 
 def test_columns_come_in_the_order_they_are_asked_for(iris):
@@ -49,34 +82,92 @@ def test_columns_come_in_the_order_they_are_asked_for(iris):
     np.testing.assert_array_equal(iris.columns("distance", order, order), whole[np.ix_(order, order)])
 
 
-def test_columns_that_two_threads_ask_for_do_not_get_mixed_up(monkeypatch):
+def test_columns_that_two_threads_ask_for_do_not_get_mixed_up(monkeypatch, fresh):
     """The second thread comes while the column of the first is being computed."""
-    used, whole = (Points(EuclideanSpace(X), seed=0, n_parts=5) for _ in range(2))
-    other = threading.Thread(target=lambda: used.columns("near", np.array([140])))
-    spread = Diffusion.spread
+    whole = Points(EuclideanSpace(X), seed=0, n_parts=5)
+    other = threading.Thread(target=lambda: fresh.columns("near", np.array([140])))
+    spread = Points._spread
 
-    def interrupted(diffusion, source):
-        if source[12] and not other.ident:
+    def interrupted(points, source):
+        if source[12].any() and not other.ident:
             other.start()
             other.join(0.2)  # seconds; it waits if it has to, and goes on afterwards
-        return spread(diffusion, source)
+        return spread(points, source)
 
-    monkeypatch.setattr(Diffusion, "spread", interrupted)
-    first = used.columns("near", np.array([12]))
+    monkeypatch.setattr(Points, "_spread", interrupted)
+    first = fresh.columns("near", np.array([12]))
     other.join()
     np.testing.assert_array_equal(first, whole.columns("near", np.array([12])))
     both = np.array([12, 140])
-    np.testing.assert_array_equal(used.columns("near", both), whole.columns("near", both))
+    for relation in ("near", "far", "distance"):
+        np.testing.assert_array_equal(fresh.columns(relation, both), whole.columns(relation, both))
+    for measure in MEASURES:
+        found, expected = (p.similarity_steps(measure, both, both[::-1]) for p in (fresh, whole))
+        np.testing.assert_array_equal(found, expected)
 
 
-def test_the_share_of_more_similar_pairs(iris):
+def test_a_thread_that_waited_finds_columns_that_another_one_made(fresh):
+    """While a person answers, another thread thinks ahead about the same points."""
+    found = []
+    with fresh._lock:
+        other = threading.Thread(target=lambda: found.append(fresh.columns("near", np.array([3]))))
+        other.start()
+        other.join(0.2)  # it waits for the lock
+        fresh._keep(np.array([3]))
+    other.join()
+    np.testing.assert_array_equal(found[0], fresh.columns("near", np.array([3])))
+
+
+def test_the_nearest_of_points_that_were_never_asked_for(fresh):
+    some = np.arange(3, 150, 7)
+    squared = ((X[:, None] - X[some]) ** 2).sum(axis=2)
+    nearest = fresh.nearest(some)
+    np.testing.assert_allclose(squared[np.arange(150), nearest], squared.min(axis=1), atol=1e-9)
+
+
+def test_of_each_kind_the_latest_result_is_kept(fresh):
+    calls = []
+
+    def result(kind, key):
+        return fresh.latest(kind, key, lambda: calls.append((kind, key)) or (kind, key))
+
+    asked = [("a", 1), ("a", 1), ("b", 1), ("a", 1), ("a", 2), ("b", 1), ("a", 1)]
+    assert [result(*each) for each in asked] == asked
+    assert calls == [("a", 1), ("b", 1), ("a", 2), ("a", 1)]
+
+
+def test_similarity_is_a_share_of_all_pairs(iris):
+    """The step of `SHARES` at which a pair is says how many pairs are more similar."""
+    a, b = np.array([0, 10, 70, 100]), np.array([1, 120, 140, 101])
     squared = ((X[:, None] - X) ** 2).sum(axis=2)
     all_pairs = squared[np.triu_indices(len(X), 1)]
-    a, b = np.array([0, 10, 70]), np.array([1, 120, 140])
     expected = [(all_pairs < squared[i, j]).mean() for i, j in zip(a, b, strict=True)]
-    np.testing.assert_allclose(iris.share_more_similar("distance", a, b), expected, atol=0.01)
-    near = iris.share_more_similar("near", a, b)
-    assert near[0] < near[2] < near[1]
+    np.testing.assert_allclose(SHARES[iris.similarity_steps("distance", a, b)], expected, atol=0.01)
+    for name, goes_on in GOES_ON.items():
+        whole = inverse(iris, goes_on)
+        reach = whole.sum(axis=1)
+        similar = whole / np.sqrt(np.outer(reach, reach))
+        all_pairs = similar[np.triu_indices(len(X), 1)]
+        expected = np.array([(all_pairs > similar[i, j]).mean() for i, j in zip(a, b, strict=True)])
+        found = SHARES[iris.similarity_steps(name, a, b)]
+        # The quantiles of diffusions come from a third of all columns. Nothing goes from 10 to 120, and so it is
+        # with about half of the pairs.
+        np.testing.assert_allclose(found[[0, 2, 3]], expected[[0, 2, 3]], atol=0.03)
+        assert found[1] > 0.5
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 150))
+def test_similarity_is_symmetric_and_the_order_of_the_questions_does_not_matter(random, at_once):
+    """The columns are asked for some at once, in any order."""
+    used, whole = (Points(SPACE, seed=0, n_parts=5) for _ in range(2))
+    order = np.array(random.sample(range(150), 150))
+    for start in range(0, 150, at_once):
+        used.columns("near", order[start : start + at_once])
+    every = np.arange(150)
+    for measure in MEASURES:
+        steps = used.similarity_steps(measure, every[:, None], every)
+        np.testing.assert_array_equal(steps, steps.T)
+        np.testing.assert_array_equal(steps, whole.similarity_steps(measure, every[:, None], every))
 
 
 def test_a_point_covers_itself_best(iris):
@@ -85,8 +176,13 @@ def test_a_point_covers_itself_best(iris):
     assert cover[7] == pytest.approx(1)
 
 
-def test_an_amount_that_is_the_same_everywhere_is_so_after_diffusion(iris):
-    np.testing.assert_allclose(iris.amount_around(np.full(iris.n, 3.0)), 3.0, rtol=1e-4)
+def test_the_amount_around_a_point_is_what_arrives_in_a_few_steps(iris):
+    a = GOES_ON["near"]
+    S = neighbor_graph(iris.rows(), module.N_NEIGHBORS).affinities().toarray().astype(np.float64)
+    amount = np.random.default_rng(0).random(iris.n)
+    steps = [np.linalg.matrix_power(a * S, k) @ amount for k in range(module.N_STEPS + 1)]
+    expected = (1 - a) * sum(steps) / inverse(iris, a).sum(axis=1)
+    np.testing.assert_allclose(iris.amount_around(amount), expected, rtol=1e-3)
 
 
 def test_a_partition_keeps_parts_as_super_instances(iris):
@@ -109,3 +205,46 @@ def test_micro_clusters_hold_every_instance_once(monkeypatch):
     labels = points.partition(clusters).labels
     for members, cluster in zip(held, clusters, strict=True):
         assert set(labels[members]) == {labels[held[cluster][0]]}
+
+
+def grown(n_old, n_new, n_all):
+    """Points of blobs after an append, those that are measured anew, and the points before."""
+    X, y = make_blobs(n_all, 4, centers=5, cluster_std=4.0, random_state=0)
+    session = Session(X[:n_old], "adder", random_state=0)
+    run(session, LabelOracle(y), until=lambda s: s.n_answers >= 30)
+    before = session._replay.step.beliefs.state.points
+    session.append(X[n_old : n_old + n_new])
+    after = session._replay.step.beliefs.state.points
+    anew = Points(session.space, 0, 12, Parts(after.first_parts, after._micro))
+    return before, after, anew
+
+
+def test_points_stay_where_they_are_while_few_rows_come(monkeypatch):
+    """What is not measured anew is nearly what it would be."""
+    monkeypatch.setattr(module, "MOST_POINTS", 400)
+    before, after, anew = grown(2000, 100, 2200)
+    assert after.n > before.n  # some of the new rows are points of their own
+    np.testing.assert_array_equal(after.rows()[: before.n], before.rows())
+    # What is counted is exact.
+    np.testing.assert_array_equal(after.weight, anew.weight)
+    np.testing.assert_array_equal(after.of(range(2100)), anew.of(range(2100)))
+    # How far each point is from where its members are, beside how far they are from each other.
+    apart = np.linalg.norm((after.rows() - anew.rows()) - (after.rows() - anew.rows()).mean(axis=0), axis=1)
+    assert apart.max() < 0.25 * np.sqrt(after.variance)
+    assert np.median(apart) < 0.01 * np.sqrt(after.variance)
+    some = np.arange(0, before.n, 20)
+    for relation in ("near", "far", "distance", "narrow", "wide"):
+        mine, theirs = (points.columns(relation, some).ravel() for points in (after, anew))
+        assert np.corrcoef(mine, theirs)[0, 1] > 0.98, relation
+    for measure in MEASURES:
+        mine, theirs = (points.similarity_steps(measure, some[:, None], some) for points in (after, anew))
+        assert np.abs(mine.astype(float) - theirs).mean() < 0.02 * len(SHARES), measure
+
+
+def test_points_are_measured_anew_when_many_rows_came(monkeypatch):
+    monkeypatch.setattr(module, "MOST_POINTS", 400)
+    _, after, anew = grown(2000, 201, 2201)
+    np.testing.assert_array_equal(after.rows(), anew.rows())
+    some = np.arange(0, after.n, 20)
+    for relation in ("near", "far", "distance", "narrow", "wide"):
+        np.testing.assert_array_equal(after.columns(relation, some), anew.columns(relation, some))

@@ -4,7 +4,8 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
-from cobras.methods.adder.similarity import MEASURES, SLIP, STEEPNESSES, THRESHOLDS, Similarity
+from cobras.methods.adder.points import MEASURES, SHARES
+from cobras.methods.adder.similarity import SLIP, STEEPNESSES, THRESHOLDS, Similarity
 
 X, y = load_iris(return_X_y=True)
 
@@ -34,8 +35,8 @@ def test_the_posterior_from_the_definition(iris):
         constraints.add(*pair, answer)
 
     def p_same(measure, t, s, i, j):
-        (u,) = iris.share_more_similar(measure, np.array([i]), np.array([j]))
-        u = np.linspace(0.002, 1, 500)[min(int(u * 500), 499)]  # in steps, as in the model
+        (step,) = iris.similarity_steps(measure, np.array([i]), np.array([j]))
+        u = SHARES[step]
         return SLIP + (1 - 2 * SLIP) / (1 + (u / t) ** s)
 
     expected = total = 0.0

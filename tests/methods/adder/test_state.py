@@ -1,57 +1,20 @@
-"""What follows from the points and the answers, against brute force."""
+"""The next question, against brute force."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
-from cobras.methods.adder.predictors import predictor_names
-from cobras.methods.adder.state import Options, State, join_likely
-from cobras.spaces.euclidean import EuclideanSpace
+from cobras.methods.adder.state import OPEN, State
 
 X, y = load_iris(return_X_y=True)
-OPTIONS = Options(n_parts=5, join=1 / 3, calm=0.1, doubt=0.15, predictors=predictor_names("all"))
-ANSWERS = [(0, 60), (60, 61), (0, 3), (61, 140)]
-
-
-@pytest.fixture(scope="module")
-def space():
-    return EuclideanSpace(X)
-
-
-@pytest.fixture
-def state(space):
-    constraints = Constraints()
-    for i, j in ANSWERS:
-        constraints.add(i, j, Answer.of(bool(y[i] == y[j])))
-    return State(space, constraints, 0, OPTIONS)
-
-
-def test_seeds_are_the_answered_instances_and_the_first_representatives(state):
-    representatives = {part.representative for part in state.first_parts}
-    assert set(state.seeds()) == representatives | {0, 3, 60, 61, 140}
-    assert state.seeds() == state.open_seeds() == sorted(state.seeds())
 
 
 def test_the_nearest_pairs_of_two_clusters(state):
     pairs = [(i, j) for i in (0, 3) for j in (60, 61)]
     expected = sorted(pairs, key=lambda pair: np.linalg.norm(X[pair[0]] - X[pair[1]]))
     assert state.nearest_pairs(3, 61) == expected[:3]
-
-
-def test_answers_are_kept_in_the_clustering(state):
-    labels = state.partition().labels
-    assert labels[0] == labels[3] != labels[60] == labels[61] != labels[140]
-
-
-def test_the_same_answers_give_the_same_objects_in_another_run(space, state):
-    other = State(space, state.constraints, 0, OPTIONS)
-    assert other.partition() is state.partition()
-    assert other.points is state.points
 
 
 def test_the_parts_to_compare_are_of_unknown_relation_and_only_once(state):
@@ -77,47 +40,88 @@ def test_clusters_are_compared_likeliest_first(state):
 
 
 def test_the_most_uncertain_instance_is_a_new_one_until_all_are_tried(state):
-    tried: set[int] = set()
-    while (instance := state.most_uncertain(tried)) is not None:
-        assert instance not in tried
+    while (instance := state.most_uncertain()) is not None:
+        assert instance not in state.tried
         assert instance not in state.seeds()
-        tried.add(instance)
-    assert tried | set(state.seeds()) == set(range(150))
+        state.tried.add(instance)
+    assert state.tried | set(state.seeds()) == set(range(150))
 
 
-@given(st.integers(1, 9), st.integers(0, 1000), st.floats(0, 1))
-def test_joining_respects_what_is_apart_and_stops_at_the_threshold(n, seed, least):
-    rng = np.random.default_rng(seed)
-    p = rng.random((n, n))
-    p = (p + p.T) / 2
-    apart = np.eye(n, dtype=bool) | (rng.random((n, n)) < 0.2)
-    apart |= apart.T
-    size = rng.integers(1, 4, n).astype(float)
-    before = p.copy(), apart.copy(), size.copy()
-    group = join_likely(p, apart, size, least)
-    for given_, kept in zip((p, apart, size), before, strict=True):
-        np.testing.assert_array_equal(given_, kept)
-    np.testing.assert_array_equal(group, slow_join(p, apart, size, least))
+def component_sizes(state):
+    """The components of the seeds, by root, and how many rows have a seed of each as their nearest one."""
+    component, seeds = state.constraints.component, state.seeds()
+    nearest = ((X[:, None] - X[seeds]) ** 2).sum(axis=2).argmin(axis=1)
+    roots = list(dict.fromkeys(map(component, seeds)))
+    return roots, [sum(component(seeds[x]) == root for x in nearest) for root in roots]
 
 
-def slow_join(p, apart, size, least):
-    """The same, from the definition: the mean over all pairs of seeds."""
-    groups = [[i] for i in range(len(p))]
+def test_what_the_relation_of_two_components_puts_right(state):
+    """The product of their sizes, times how probably the likelier relation is wrong."""
+    roots, size = component_sizes(state)
+    found, gain = state._gains(dict(zip(roots, map(float, size), strict=True)))
+    assert found == roots
+    seeds, similarity = state.seeds(), state._similarities()
+    for (a, i), (b, j) in combinations(enumerate(roots), 2):
+        of_i, of_j = ([x for x, s in enumerate(seeds) if state.constraints.component(s) == r] for r in (i, j))
+        p = similarity[np.ix_(of_i, of_j)].mean()
+        is_open = min(p, 1 - p) > OPEN and state.relation(i, j) is None
+        expected = size[a] * size[b] * min(p, 1 - p) if is_open else 0.0
+        np.testing.assert_allclose([gain[a, b], gain[b, a]], expected)
+    assert not gain.diagonal().any()
+    best, two = state._best_pair()
+    np.testing.assert_allclose(best, gain.max())
+    assert two is not None
+    assert gain[roots.index(two[0]), roots.index(two[1])] == gain.max()
 
-    def likely(a, b):
-        if any(apart[i, j] for i in a for j in b):
-            return -1.0
-        weights = np.array([[size[i] * size[j] for j in b] for i in a])
-        return float((p[np.ix_(a, b)] * weights).sum() / weights.sum())
 
-    while len(groups) > 1:
-        best, a, b = max(
-            ((likely(groups[a], groups[b]), -a, -b) for b in range(len(groups)) for a in range(b)),
-        )
-        if best < least or best < 0:
-            break
-        groups[-a] += groups.pop(-b)
-    labels = np.empty(len(p), int)
-    for group in groups:
-        labels[group] = min(group)
-    return np.unique(labels, return_inverse=True)[1]
+def test_two_components_are_compared_when_this_puts_more_right_than_to_place_an_instance(space, options):
+    """First little is known; then only the relation of two rows is open, and few rows are near them."""
+    constraints = Constraints()
+    state = State(space, constraints, 0, options)
+    gain, two = state._best_pair()
+    assert gain > state._most_uncertain()[1]
+    assert state.most_informative_pair() == two
+    seeds = state.seeds()
+    for i, j in combinations(seeds, 2):
+        constraints.add(i, j, Answer.of(bool(y[i] == y[j])))
+    for i, j in product((57, 98), seeds):
+        constraints.add(i, j, Answer.DIFFERENT)
+    gain, two = state._best_pair()
+    assert two is not None
+    assert set(two) == {57, 98}
+    assert 0 < gain < state._most_uncertain()[1]
+    assert state.most_informative_pair() is None
+    # Nothing is worth less than an instance when there is none to place.
+    state.tried.update(range(len(X)))
+    assert state._most_uncertain() == (None, 0.0)
+    assert state.most_informative_pair() == two
+
+
+def test_with_all_relations_known_no_two_components_are_compared(space, options):
+    """Every seed was compared with one of each species."""
+    constraints = Constraints()
+    first = State(space, constraints, 0, options)
+    for i, j in combinations(first.seeds(), 2):
+        constraints.add(i, j, Answer.of(bool(y[i] == y[j])))
+    assert first.most_informative_pair() is None
+    assert first.most_informative_parts(set()) is None
+
+
+def test_nothing_about_a_complete_cluster_is_worth_asking(state):
+    mark_first_cluster(state, complete=True)
+    roots, gain = state._gains(dict.fromkeys(component_sizes(state)[0], 1.0))
+    inside = [x for x, root in enumerate(roots) if not state.may_ask_about(root)]
+    assert inside
+    assert not gain[inside].any()
+    assert not gain[:, inside].any()
+    assert set(state.open_seeds()) < set(state.seeds())
+
+
+def mark_first_cluster(state, *, complete):
+    cluster = state.partition().clusters[0]
+    for s in cluster.super_instances:
+        if complete:
+            state.constraints.complete[s.mark] = 0
+        else:
+            state.constraints.pure.add(s.mark)
+    state.update_marks()

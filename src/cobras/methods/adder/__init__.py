@@ -5,26 +5,35 @@ a few answers. It differs in what an answer does:
 
 * *Diffusion.* An instance does not follow the representative of its super-instance. Its cluster is predicted from
   all instances whose cluster is known, by predictors that are trusted as far as they predict the known instances
-  from each other (`predictors`).
+  from each other (`predictors`, `mixture`).
 * *Similarity.* Clusters whose relation was not asked are shown as one where the answers to other pairs make this
   likely (`similarity`).
 * *Refinement.* The next instance is one in whose surroundings the prediction is most uncertain. It is compared with
   the likeliest clusters first, so that one or two answers usually place it (`state`).
 * *Rechecking.* An answer that the others contradict is asked again, once, by another pair (`recheck`).
+* *Sorting.* In place of a pair, several rows that teach different things can be sorted at once (`sorting`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
+from itertools import islice
 
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import Answer, Pair
+from cobras.methods.adder.certainty import Certainty
+from cobras.methods.adder.knowledge import Options
 from cobras.methods.adder.predictors import predictor_names
 from cobras.methods.adder.recheck import Recheck
-from cobras.methods.adder.state import Options, State
-from cobras.methods.protocol import Reconsider, Step, Steps, ask
-from cobras.spaces.base import Space, VectorSpace
+from cobras.methods.adder.state import State
+from cobras.methods.inside import search_inside
+from cobras.methods.protocol import Grown, Reconsider, Step, Steps, ask
+from cobras.spaces.base import EmbeddedSpace, Space, VectorSpace
+
+PATIENCE = 6  # answers after which the first parts may be found too coarse
+MANY = 48  # first parts from which on clusters are surely many
 
 
 def adder(
@@ -58,40 +67,68 @@ def adder(
     predictors : str
         Names of predictors, separated by spaces, or "all"; see `cobras.methods.adder.predictors`.
     """
-    if not isinstance(space, VectorSpace):
-        raise InvalidDataError("ADDER looks at neighbours of rows, so it needs a table of numbers.")
+    if not isinstance(space, (VectorSpace, EmbeddedSpace)):
+        raise InvalidDataError(
+            "ADDER looks at neighbours, so it needs a table of numbers or series in memory."
+        )
     options = Options(n_parts, join, calm, doubt, predictor_names(predictors))
     state = State(space, constraints, seed, options)
-    tried: set[int] = set()
-    rechecked: set[Pair] = set()
-    is_compared = False
+    tried, rechecked = state.tried, set[Pair]()
+    is_compared, n_before, to_split = False, len(constraints), None
+    unsure: set[tuple[int, int]] = set()
     while True:
         try:
-            if not is_compared:
-                yield from compare_first_parts(state)
-                is_compared = not state.split_finer()
+            if to_split is not None:
+                inside, to_split = to_split, None
+                yield from search_inside(space, constraints, inside)
+            elif (instance := state.most_uncertain_new_row()) is not None:
+                tried.add(instance)
+                yield from place(state, instance, stop_belief)
+            elif not is_compared:
+                yield from compare_first_parts(state, n_before)
+                # After rows were added, old ones stay where they are until the next answer.
+                is_compared, n_before = state.is_held or not state.split_finer(), len(constraints)
             elif (doubtful := state.answer_to_recheck(rechecked)) is not None:
                 yield from ask_again(state, doubtful, rechecked, stop_belief)
-            elif (instance := state.most_uncertain(tried)) is not None:
+            elif (two := state.most_informative_pair()) is not None and two not in unsure:
+                if (yield from compare(state, two)) is Answer.UNSURE:
+                    unsure.add(two)
+            elif (instance := state.most_uncertain()) is not None:
                 tried.add(instance)
                 yield from place(state, instance, stop_belief)
             else:
                 # At last also the comparisons that were too unlikely to be asked.
                 for instance in sorted({*state.seeds(), *tried}):
                     yield from place(state, instance, 0)
-                yield Step(None, state.partition())
-        except Reconsider:
+                yield Step(None, state.partition(), beliefs=Certainty(state))
+        except (Grown, Reconsider) as signal:
+            if isinstance(signal, Grown):
+                space, state = signal.space, state.grown(signal)
             state.update_marks()
+            to_split = state.shown_with_nodes() if constraints.to_split else None
 
 
-def compare_first_parts(state: State) -> Generator[Step, Answer, None]:
-    """Ask about the two parts whose relation, if it is not as predicted, puts most pairs of instances right."""
+def compare_first_parts(state: State, n_before: int) -> Generator[Step, Answer, None]:
+    """Ask about the two parts whose relation, if it is not as predicted, puts most pairs of instances right.
+
+    `n_before` is the number of answers before the first question about these parts.
+    """
     unsure: set[tuple[int, int]] = set()
     while (two := state.most_informative_parts(unsure)) is not None:
-        pairs = state.nearest_pairs(*two)
-        answer = yield from ask(state.constraints, pairs, state.partition(), state.relation)
-        if answer is Answer.UNSURE:
+        # Many clusters show soon, as in the search of COBRAS for the level of a split. A board gives many answers.
+        said = [answer for _, answer in islice(state.constraints, n_before, None)]
+        are_many = said.count(Answer.DIFFERENT) >= 0.8 * len(said) or len(state.first_parts) >= MANY
+        if len(said) >= PATIENCE and are_many and state.is_too_coarse(0.75):
+            return
+        if (yield from compare(state, two)) is Answer.UNSURE:
             unsure.add(two)
+
+
+def compare(state: State, two: tuple[int, int]) -> Generator[Step, Answer, Answer]:
+    """Ask whether two components belong together, by their nearest instances."""
+    pairs = state.nearest_pairs(*two)
+    partition, scope = state.partition(), lambda: state.scope(*two)
+    return ask(state.constraints, pairs, partition, state.relation, state.board, Certainty(state), scope)
 
 
 def place(state: State, instance: int, stop_belief: float) -> Generator[Step, Answer, None]:
@@ -100,8 +137,7 @@ def place(state: State, instance: int, stop_belief: float) -> Generator[Step, An
         return
     for cluster in state.likely_clusters(instance, stop_belief):
         if state.relation(instance, cluster) is None:
-            pairs = state.nearest_pairs(instance, cluster)
-            yield from ask(state.constraints, pairs, state.partition(), state.relation)
+            yield from compare(state, (instance, cluster))
         if state.relation(instance, cluster) is Answer.SAME:
             return
 
@@ -111,10 +147,19 @@ def ask_again(
 ) -> Generator[Step, Answer, None]:
     """Take a doubtful answer out and ask about another pair in its place; if this confirms it, it comes back."""
     constraints, pair, partition = state.constraints, doubtful.pair, state.partition()
+    # What is believed with the answer: the clustering that is shown has it, too.
+    beliefs = Certainty(state, state.shown_probabilities())
     pairs = state.recheck_pairs(doubtful)
     constraints.doubt(pair)
     try:
-        answer = yield from ask(constraints, pairs, partition, state.relation)
+        scope = lambda: state.scope(*pair)._replace(is_check=True)  # noqa: E731
+        board = partial(state.board_with, pairs)
+        answer = yield from ask(constraints, pairs, partition, state.relation, board, beliefs, scope)
+        if answer not in (doubtful.answer, Answer.UNSURE) and doubtful.wrong < 0.5:
+            # One answer against the other: what all the others say decides, and it speaks for the first.
+            for i, j in pairs:
+                if constraints.answer_to(i, j) is answer:
+                    constraints.doubt(Pair(i, j).ordered)
     finally:
         # Also when `Reconsider` comes instead of an answer. It may be about this very pair.
         if pair in constraints.doubted:

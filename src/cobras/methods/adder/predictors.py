@@ -1,15 +1,14 @@
-"""Which cluster each instance belongs to, predicted from those whose cluster is known.
+"""Simple predictors of the cluster of each instance from those whose cluster is known.
 
-There are several simple predictors: diffusion near and far, the nearest known point, and ridge regression with
-linear and Gaussian kernels. Their `influence` is the weight of every other known point in the prediction at each
-one, with a diagonal of zeros: so each predicts every known point from the others, in closed form, and is trusted in
-proportion to the likelihood it gave to the truth. The answers decide which predictor fits the data.
+There are: diffusion, the nearest known point, the means of the clusters, ridge regression with linear and Gaussian
+kernels, and a random forest, which alone can ignore columns. Each gives scores, higher for likelier clusters, for
+all points, and for every known point judging from the others alone. `mixture` makes probabilities of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,125 +16,281 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.methods.adder.points import Points
 
-HEADSTART = (
-    2.0  # for the first predictor, diffusion, before anything is known; a difference of log-likelihoods
-)
-NEGLIGIBLE = 1e-3  # a predictor with a smaller share of the best one's trust is not used
-FLOOR = 0.02  # no predictor is taken to be surer than this
+TINY = 1e-9
+LEAF = 0.1  # the share of a leaf that is given to all clusters alike
 
 
 class KnownPoints(NamedTuple):
-    """Points with their clusters 0, 1, ...; those that take part in an answer judge the predictors."""
+    """Points with their clusters 0, 1, ..., and which of them take part in an answer."""
 
     points: IndexArray
     clusters: IndexArray
     is_answered: BoolArray
 
     @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return int(self.clusters.max()) + 1
+
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """What identifies the points and their clusters."""
+        return self.points.tobytes(), self.clusters.tobytes()
+
+    @property
     def membership(self) -> FloatArray:
         """One row per point, with a one at its cluster."""
-        table = np.zeros((len(self.points), int(self.clusters.max()) + 1))
+        table = np.zeros((len(self.points), self.n_clusters), dtype=np.float32)
         table[np.arange(len(self.points)), self.clusters] = 1
         return table
 
 
+class Predictor(Protocol):
+    """What predicts clusters."""
+
+    def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each known point, judging from the others: (m, k)."""
+
+    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each point: (n, k)."""
+
+
 @dataclass(frozen=True)
 class DiffusionPredictor:
-    """The share of each cluster in what arrives at a point by diffusion."""
+    """How much arrives at a point from each cluster by diffusion, in all or for each of its known points."""
 
     relation: str
-    floor = 0.0  # no cluster is less likely than this, before all are divided by their sum
+    on_average: bool = False
 
-    def influence(self, points: Points, at: IndexArray) -> FloatArray:
-        """What arrives from each of the others, as a share."""
-        among = points.columns(self.relation, at, at).astype(np.float64)
+    def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each known point, judging from the others: (m, k)."""
+        among = points.columns(self.relation, known.points, known.points).copy()
         np.fill_diagonal(among, 0)
-        influence: FloatArray = among / np.maximum(among.sum(axis=1, keepdims=True), 1e-12)
-        return influence
+        M = known.membership
+        arrives = among @ M
+        if self.on_average:
+            arrives /= np.maximum(M.sum(axis=0) - M, 1)
+        return log_shares(arrives)
 
-    def predict(self, points: Points, known: KnownPoints, at: IndexArray | slice) -> FloatArray:
-        """How likely each cluster is for the points `at`."""
-        return row_shares(points.columns(self.relation, known.points, at) @ known.membership)
+    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each point: (n, k)."""
+        M = known.membership
+        arrives = points.columns(self.relation, known.points) @ M
+        if self.on_average:
+            arrives /= M.sum(axis=0)
+        return log_shares(arrives)
 
 
 class NearestPredictor:
-    """The cluster of the nearest known point, and a rest for all clusters alike."""
+    """The cluster of the nearest known point."""
 
-    floor = 0.0
-    sure = 0.9
+    sharpness = 3.0
 
-    def influence(self, points: Points, at: IndexArray) -> FloatArray:
-        """All the weight is that of the nearest one but itself."""
-        among = points.columns("distance", at, at)
+    def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each known point, judging from the others: (m, k)."""
+        among = points.columns("distance", known.points, known.points).copy()
         np.fill_diagonal(among, np.inf)
-        influence = np.zeros(among.shape)
-        if len(at) > 1:
-            influence[np.arange(len(at)), among.argmin(axis=1)] = self.sure
-        return influence
+        return self._scores_of(known, among.argmin(axis=1))
 
-    def predict(self, points: Points, known: KnownPoints, at: IndexArray | slice) -> FloatArray:
-        """How likely each cluster is for the points `at`."""
-        nearest = points.columns("distance", known.points, at).argmin(axis=1)
+    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each point: (n, k)."""
+        return self._scores_of(known, points.nearest(known.points))
+
+    def _scores_of(self, known: KnownPoints, nearest: IndexArray) -> FloatArray:
+        scores: FloatArray = self.sharpness * known.membership[nearest]
+        return scores
+
+
+class Means(NamedTuple):
+    """The known points and a sample, their weights and clusters, and the sums and means of the clusters."""
+
+    rows: FloatArray
+    weight: FloatArray
+    nearest: IndexArray
+    sums: FloatArray
+    means: FloatArray
+
+
+class MeanPredictor:
+    """The distances to the means of the clusters, which points of unknown cluster help to find.
+
+    Two steps of seeded k-means (Basu et al., 2002) on a sample: every point joins the nearest mean, and the means
+    are computed again, a known point counting as much as a few others. To judge a known point, it is left out with
+    all those that it may have brought into its cluster: the ones that it is nearest to.
+    """
+
+    n_steps = 2
+    n_sample = 1500
+    weight_of_known = 3.0
+
+    def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each known point, judging from the others: (m, k)."""
+        rows, weight, nearest, sums, means = self._fit(points, known)
+        m, at, own = len(known.points), points.rows32[known.points], known.clusters
+        nearest_known = np.concatenate([np.arange(m), points.nearest(known.points)[self._sample(points)]])
+        brought = np.where(nearest == own[nearest_known], weight, 0)
+        total = np.bincount(nearest, weight, known.n_clusters)[own] - np.bincount(nearest_known, brought, m)
+        left = (sums[own] - sums_by_cluster(rows, nearest_known, brought, m)) / np.maximum(total, 1)[:, None]
+        found = squared_distances(at, means)
+        # Where nothing is left, its cluster is as far as the farthest.
+        found[np.arange(m), own] = np.where(total > 0.5, ((at - left) ** 2).sum(axis=1), found.max(axis=1))
+        scores: FloatArray = -found / self._unit(found, own)
+        return scores
+
+    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each point: (n, k)."""
+        found = squared_distances(points.rows32, self._fit(points, known).means)
+        scores: FloatArray = -found / self._unit(found[known.points], known.clusters)
+        return scores
+
+    def _sample(self, points: Points) -> IndexArray:
+        return np.arange(0, points.n, -(-points.n // self.n_sample))
+
+    def _unit(self, found: FloatArray, own: IndexArray) -> np.float32:
+        """A quarter of the typical squared distance to the own mean."""
+        return np.float32(max(float(np.median(found[np.arange(len(own)), own])) / 4, TINY))
+
+    def _fit(self, points: Points, known: KnownPoints) -> Means:
+        return points.latest(self, known.key, lambda: self._make(points, known))
+
+    def _make(self, points: Points, known: KnownPoints) -> Means:
+        sample, m = self._sample(points), len(known.points)
+        rows = points.rows32[np.concatenate([known.points, sample])]
+        weight = np.concatenate(
+            [np.full(m, self.weight_of_known), points.weight[sample] / points.weight.mean()]
+        )
+        weight[m:][np.isin(sample, known.points)] = 0
         M = known.membership
-        p: FloatArray = self.sure * M[nearest] + (1 - self.sure) / M.shape[1]
-        return p
+        means = M.T @ rows[:m] / M.sum(axis=0)[:, None]
+        for _ in range(self.n_steps):
+            nearest = squared_distances(rows, means).argmin(axis=1)
+            nearest[:m] = known.clusters
+            sums = sums_by_cluster(rows, nearest, weight, known.n_clusters)
+            means = sums / np.bincount(nearest, weight, known.n_clusters)[:, None].astype(np.float32)
+        return Means(rows, weight, nearest, sums, means)
+
+
+def squared_distances(rows: FloatArray, means: FloatArray) -> FloatArray:
+    """The squared distance of every row to every mean."""
+    found = (rows * rows).sum(axis=1)[:, None] + (means * means).sum(axis=1) - 2 * rows @ means.T
+    squared: FloatArray = np.maximum(found, 0)
+    return squared
+
+
+def sums_by_cluster(rows: FloatArray, clusters: IndexArray, weight: FloatArray, k: int) -> FloatArray:
+    """The weighted sum of the rows of each cluster."""
+    from scipy import sparse
+
+    table = sparse.csr_array(
+        (weight.astype(np.float32), (clusters, np.arange(len(rows)))), shape=(k, len(rows))
+    )
+    sums: FloatArray = table @ rows
+    return sums
 
 
 @dataclass(frozen=True)
 class RidgePredictor:
-    """Kernel ridge regression on the clusters.
-
-    The kernel is the scalar product, or falls off with the squared distance in units of the median of all.
-    """
+    """Kernel ridge regression on the clusters, with the scalar product or a Gaussian as kernel."""
 
     penalty: float
-    sharpness: float = 0  # of the Gaussian; 0 for the scalar product
-    floor = FLOOR
+    relation: str = ""  # of the Gaussian; none for the scalar product
+    sharpness = 4.0
 
-    def influence(self, points: Points, at: IndexArray) -> FloatArray:
-        """The leave-one-out prediction of regression follows from the inverse alone."""
+    def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each known point, judging from the others: (m, k)."""
         # With P the inverse of the penalised kernel, the error at i of a fit to the others is (P y)_i / P_ii.
-        inverse = self._inverse(points, at)
-        influence: FloatArray = -inverse / np.diag(inverse)[:, None]
-        np.fill_diagonal(influence, 0)
-        return influence
-
-    def predict(self, points: Points, known: KnownPoints, at: IndexArray | slice) -> FloatArray:
-        """How likely each cluster is for the points `at`."""
+        inverse = self._inverse(points, known)
         M = known.membership
-        weights = self._inverse(points, known.points) @ (M - 1 / M.shape[1])
-        kernel = self._kernel(points, known.points, at)
-        return row_shares(np.maximum(kernel @ weights.astype(kernel.dtype) + 1 / M.shape[1], FLOOR))
+        target = M - 1 / M.shape[1]
+        scores: FloatArray = self.sharpness * (target - (inverse @ target) / np.diag(inverse)[:, None])
+        return scores
 
-    def _inverse(self, points: Points, known: IndexArray) -> FloatArray:
-        kernel = self._kernel(points, known, known).astype(np.float64)
-        inverse: FloatArray = np.linalg.inv(kernel + self.penalty * np.eye(len(known)))
+    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each point: (n, k)."""
+        M = known.membership
+        weights = (self._inverse(points, known) @ (M - 1 / M.shape[1])).astype(np.float32)
+        if self.relation:
+            found = points.columns(self.relation, known.points) @ weights
+        else:
+            # O(n d k) rather than O(n m k): the scalar products with all known points are not needed.
+            found = points.rows32 @ (points.rows32[known.points].T @ weights / np.float32(points.variance))
+        scores: FloatArray = self.sharpness * found
+        return scores
+
+    def _inverse(self, points: Points, known: KnownPoints) -> FloatArray:
+        return points.latest(self, known.points.tobytes(), lambda: self._invert(points, known.points))
+
+    def _invert(self, points: Points, known: IndexArray) -> FloatArray:
+        if self.relation:
+            kernel = points.columns(self.relation, known, known).astype(np.float64)
+        else:
+            rows = points.rows(known)
+            kernel = rows @ rows.T / points.variance
+        kernel[np.diag_indices(len(kernel))] += self.penalty
+        inverse: FloatArray = np.linalg.inv(kernel)
         return inverse
 
-    def _kernel(self, points: Points, known: IndexArray, at: IndexArray | slice) -> FloatArray:
-        if not self.sharpness:
-            return points.columns("linear", known, at)
-        scale = np.float32(-self.sharpness / points.median)
-        kernel: FloatArray = np.exp(points.columns("distance", known, at) * scale)
-        return kernel
+
+class Forest(NamedTuple):
+    """The trees as `cobras.spaces.kernels.forest` returns them."""
+
+    times: IndexArray
+    nodes: IndexArray
+    thresholds: FloatArray
+    leaves: IndexArray
 
 
-Predictor: TypeAlias = DiffusionPredictor | NearestPredictor | RidgePredictor
+class ForestPredictor:
+    """A random forest; the trees that were grown without a known point predict it."""
+
+    n_trees = 30
+
+    def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each known point, judging from the others: (m, k)."""
+        from cobras.spaces.kernels.forest import out_of_bag_weights
+
+        forest = self._fit(points, known)
+        shares = out_of_bag_weights(forest.times, forest.leaves) @ known.membership
+        scores: FloatArray = np.log(shares + LEAF / known.n_clusters)
+        return scores
+
+    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
+        """The scores of all clusters at each point: (n, k)."""
+        from cobras.spaces.kernels.forest import forest_shares
+
+        clusters = known.clusters.astype(np.int64)
+        shares = forest_shares(points.by_column, clusters, known.n_clusters, *self._fit(points, known))
+        scores: FloatArray = np.log(shares + LEAF / known.n_clusters)
+        return scores
+
+    def _fit(self, points: Points, known: KnownPoints) -> Forest:
+        from cobras.spaces.kernels.forest import grow_forest
+
+        def make() -> Forest:
+            columns = np.ascontiguousarray(points.by_column[:, known.points])
+            return Forest(*grow_forest(columns, known.clusters.astype(np.int64), self.n_trees, 1))
+
+        return points.latest(self, known.key, make)
+
+
 PREDICTORS: dict[str, Predictor] = {
     "near": DiffusionPredictor("near"),
-    "far": DiffusionPredictor("far"),
+    "even": DiffusionPredictor("near", on_average=True),
     "nearest": NearestPredictor(),
+    "means": MeanPredictor(),
     "linear": RidgePredictor(0.1),
     "stiff": RidgePredictor(1.0),
-    "narrow": RidgePredictor(0.1, sharpness=4),
-    "wide": RidgePredictor(0.1, sharpness=1),
-    "broad": RidgePredictor(1.0, sharpness=1),
+    "narrow": RidgePredictor(0.1, "narrow"),
+    "wide": RidgePredictor(0.1, "wide"),
+    "broad": RidgePredictor(1.0, "wide"),
+    "forest": ForestPredictor(),
 }
+RETIRED = ("far",)  # session files may still name it
 
 
 def predictor_names(text: str) -> tuple[str, ...]:
     """The names of predictors in a text, where they are separated by spaces; all of them for "all"."""
-    names = tuple(PREDICTORS if text == "all" else text.split())
+    names = tuple(PREDICTORS if text == "all" else (name for name in text.split() if name not in RETIRED))
     if not names or not set(names) <= PREDICTORS.keys():
         raise InvalidDataError(
             f'predictors must be "all" or some of {" ".join(PREDICTORS)}, separated by spaces, not {text!r}.'
@@ -143,59 +298,8 @@ def predictor_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def cluster_probabilities(
-    points: Points, known: KnownPoints, at: IndexArray | slice, predictors: tuple[str, ...]
-) -> FloatArray:
-    """How likely each cluster is for the points `at`: the mixture of all predictors."""
-    trust, _ = predictor_trust(points, known, predictors)
-    mixture: FloatArray = sum(
-        share * PREDICTORS[name].predict(points, known, at)
-        for name, share in zip(predictors, trust, strict=True)
-        if share
-    )
-    return mixture
-
-
-def left_out_influence(points: Points, known: KnownPoints, predictors: tuple[str, ...]) -> FloatArray:
-    """The weight of every other known point in the prediction at each one: the mixture of all predictors."""
-    trust, influences = predictor_trust(points, known, predictors)
-    mixture: FloatArray = sum(share * by for share, by in zip(trust, influences, strict=True) if share)
-    return mixture
-
-
-def predictor_trust(
-    points: Points, known: KnownPoints, predictors: tuple[str, ...]
-) -> tuple[FloatArray, list[FloatArray]]:
-    """How far each predictor is trusted, and its influences among the known points."""
-    M = known.membership
-    # A point that is alone in its cluster cannot be predicted from the others.
-    judges = known.is_answered & (M[known.is_answered].sum(axis=0)[known.clusters] > 1)
-    influences = [PREDICTORS[name].influence(points, known.points) for name in predictors]
-    # Evidence is the logarithm of the likelihood of the known clusters, each predicted from the others.
-    evidence = np.zeros(len(predictors))
-    evidence[0] = HEADSTART
-    for x, name in enumerate(predictors):
-        p = left_out_probabilities(PREDICTORS[name], influences[x], M)[np.arange(len(M)), known.clusters]
-        evidence[x] += np.log(np.maximum(p[judges], FLOOR)).sum()
-    trust = np.exp(evidence - evidence.max())
-    trust[trust < NEGLIGIBLE] = 0
-    return trust / trust.sum(), influences
-
-
-def left_out_probabilities(predictor: Predictor, influence: FloatArray, M: FloatArray) -> FloatArray:
-    """How likely each cluster is for each known point, judging from the others."""
-    undecided = 1 - influence.sum(axis=1, keepdims=True)
-    return row_shares(np.maximum(influence @ M + undecided / M.shape[1], predictor.floor))
-
-
-def entropy(p: FloatArray) -> FloatArray:
-    """How uncertain each row is, in nats."""
-    uncertain: FloatArray = -(p * np.log(np.maximum(p, 1e-12))).sum(axis=1)
-    return uncertain
-
-
-def row_shares(amounts: FloatArray) -> FloatArray:
-    """Every row divided by its sum; a row of zeros becomes equal shares."""
-    amounts = amounts + 1e-12
-    shares: FloatArray = amounts / amounts.sum(axis=1, keepdims=True)
-    return shares
+def log_shares(amounts: FloatArray) -> FloatArray:
+    """The logarithm of the share of each column in its row."""
+    amounts = amounts + TINY
+    logarithms: FloatArray = np.log(amounts / amounts.sum(axis=1, keepdims=True) + 1e-6)
+    return logarithms

@@ -13,17 +13,23 @@ from typing import NamedTuple
 import numpy as np
 
 from cobras.core.constraints import Constraints
-from cobras.core.types import Answer, FloatArray, Pair
+from cobras.core.types import Answer, FloatArray, IndexArray, Pair
+from cobras.methods.adder.mixture import FLOOR
 from cobras.methods.adder.points import Points
-from cobras.methods.adder.predictors import FLOOR, KnownPoints, left_out_influence
+from cobras.methods.adder.predictors import KnownPoints
 
+N_ROUNDS = 5
 PRIOR = 1.0, 30.0  # wrong answers out of so many, before any is seen
 
 
 class Recheck(NamedTuple):
-    """An answer, the two sides that it relates, the smaller first, and what asking again is worth."""
+    """An answer, the two sides that it relates, the smaller first, and what asking again is worth.
+
+    `wrong` is how likely the answer is wrong if another pair of the two sides gets the other answer.
+    """
 
     worth: float
+    wrong: float
     pair: Pair
     answer: Answer
     sides: tuple[list[int], list[int]]
@@ -34,12 +40,15 @@ def answers_to_recheck(
     constraints: Constraints,
     seeds: list[int],
     known: KnownPoints,
+    groups: KnownPoints,
     similarity: FloatArray,
-    predictors: tuple[str, ...],
+    left_out: FloatArray,
 ) -> list[Recheck]:
     """The answers to questions that no other answer confirms, most doubtful first.
 
-    `known` are the seeds with their clusters, and `similarity` says how likely each two seeds are in the same one.
+    `known` are the seeds with their components, `groups` with those joined that are probably one cluster.
+    `similarity` says how likely each two seeds are in the same cluster, and `left_out` how likely each seed is in
+    each group, judging from the others.
     """
     cases = sorted(case for case in constraints.decisive_answers() if case[0] not in constraints.volunteered)
     if not cases:
@@ -51,20 +60,57 @@ def answers_to_recheck(
         S[[at[i] for i in small], c] = 1
         L[[at[i] for i in large], c] = 1
     n_small, n_large = S.sum(axis=0), L.sum(axis=0)
-    influence = left_out_influence(points, known, predictors)
-    undecided = (1 - influence.sum(axis=1)) / (known.clusters.max() + 1)
-    b = ((influence @ L + undecided[:, None]) * S).sum(axis=0) / n_small
-    # Several seeds may be a cluster of their own, which predictors do not foresee.
-    several = n_small > 1
-    b[several] = np.maximum(b, ((similarity @ L) * S).sum(axis=0) / (n_small * n_large))[several]
+    # The group of the large side, and how likely the small side is in it, judging from the others.
+    group = groups.clusters[[at[large[0]] for _, _, (_, large) in cases]]
+    b = (left_out[:, group] * S).sum(axis=0) / n_small
+    # Several seeds predict each other, so that only their similarity to the other side can speak against an answer.
     same = np.array([case[1] is Answer.SAME for case in cases])
+    alike = ((similarity @ L) * S).sum(axis=0) / (n_small * n_large)
+    b = np.where(n_small == 1, b, np.where(same, alike, np.maximum(b, alike)))
     against = np.clip(np.where(same, 1 - b, b), FLOOR, 1 - FLOOR)
     n_wrong = PRIOR[0] + len(constraints.doubted)
     e = n_wrong / (PRIOR[1] + len(constraints) + len(constraints.doubted))
     wrong = e * against / (e * against + (1 - e) * (1 - against))
     # How many instances have each known point as their nearest one.
-    nearest = points.columns("distance", known.points).argmin(axis=1)
+    nearest = points.nearest(known.points)
     mass = np.bincount(nearest, weights=points.weight, minlength=len(known.points))
     worth = wrong * (mass @ S) * (mass @ L) / ((mass @ known.membership) ** 2).sum()
     order = np.argsort(-worth, kind="stable").tolist()
-    return [Recheck(float(worth[c]), *cases[c]) for c in order]
+    contradicted = wrong * (1 - e) / (wrong * (1 - e) + (1 - wrong) * e)
+    return [Recheck(float(worth[c]), float(contradicted[c]), *cases[c]) for c in order]
+
+
+def believed_clusters(
+    known: KnownPoints, left_out: FloatArray, same: FloatArray, different: FloatArray
+) -> IndexArray:
+    """The likeliest cluster of each known point, given its answers and what all others predict.
+
+    `same` and `different` say how often each two points got that answer. The shares of wrong answers of either kind
+    are estimated together with the clusters, by a few rounds of expectation and maximisation.
+    """
+    M = known.membership.astype(np.float64)
+    alone = M.sum(axis=0)[known.clusters] == 1
+    prior = np.maximum(left_out.astype(np.float64), 1e-4)
+    # Nothing predicts a point that is alone; a new cluster is as likely as clusters were found so far.
+    rows = np.arange(len(M))
+    prior[rows[alone], known.clusters[alone]] = M.shape[1] / len(M)
+    for_same, for_different = same @ M, different @ M
+    n_same, n_different = same.sum(axis=1, keepdims=True), different.sum(axis=1, keepdims=True)
+    false, missed = PRIOR[0] / PRIOR[1], PRIOR[0] / PRIOR[1]
+    for _ in range(N_ROUNDS):
+        score = (
+            np.log(prior)
+            + for_same * np.log((1 - missed) / false)
+            - for_different * np.log((1 - false) / missed)
+        )
+        p = np.exp(score - score.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        # Wrong are the answers "same" with another cluster, and the answers "different" with its own.
+        n_false = ((n_same - for_same) * p).sum()
+        n_missed = (for_different * p).sum()
+        n_apart = n_false + ((n_different - for_different) * p).sum()
+        n_together = n_missed + (for_same * p).sum()
+        false = np.clip((PRIOR[0] + n_false / 2) / (PRIOR[1] + n_apart / 2), 0.005, 0.4)
+        missed = np.clip((PRIOR[0] + n_missed / 2) / (PRIOR[1] + n_together / 2), 0.005, 0.4)
+    believed: IndexArray = p.argmax(axis=1)
+    return believed

@@ -2,7 +2,8 @@
 
 With u the share of all pairs that are more similar than these two, p(same) = 1 / (1 + (u / t)^s). Threshold t and
 steepness s are unknown: a grid of both, for each measure, is weighted by the likelihood of the answers so far. So
-a few answers tell which of the clusters that were not compared belong together.
+a few answers tell which of the clusters that were not compared belong together. With k equal clusters t is about
+1 / k, so the thresholds go from two clusters to a thousand, even in their logarithm.
 """
 
 from __future__ import annotations
@@ -11,18 +12,14 @@ import numpy as np
 
 from cobras.core.constraints import Constraints
 from cobras.core.types import Answer, FloatArray, IndexArray
-from cobras.methods.adder.points import Points
+from cobras.methods.adder.points import MEASURES, SHARES, Points
 
-THRESHOLDS = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6])
+THRESHOLDS = np.geomspace(0.001, 0.6, 16)
 STEEPNESSES = np.array([0.5, 1, 2, 4, 8])
 SLIP = 0.02  # the share of answers that similarity does not explain
-N_STEPS = 500
-_u = np.linspace(0.002, 1, N_STEPS)
 _t, _s = (axis.ravel()[:, None] for axis in np.meshgrid(THRESHOLDS, STEEPNESSES))
-# One row per hypothesis, one column per step of u.
-P_SAME: FloatArray = SLIP + (1 - 2 * SLIP) / (1 + (_u / _t) ** _s)
-
-MEASURES = ("distance", "near", "far")
+# One row per hypothesis, one column per step of `SHARES`.
+P_SAME: FloatArray = SLIP + (1 - 2 * SLIP) / (1 + (SHARES / _t) ** _s)
 
 
 class Similarity:
@@ -35,7 +32,7 @@ class Similarity:
         b = points.of([pair.j for pair, _ in constraints])
         evidence, self._p = [], []
         for measure in MEASURES:
-            p = P_SAME[:, self._steps(measure, a, b)]
+            p = P_SAME[:, points.similarity_steps(measure, a, b)]
             likelihood = np.log(np.where(same, p, 1 - p)).sum(axis=1)
             weight = np.exp(likelihood - likelihood.max())
             evidence.append(likelihood.max() + np.log(weight.sum()))
@@ -45,12 +42,9 @@ class Similarity:
 
     def probabilities(self, points: IndexArray) -> FloatArray:
         """How likely each two of these points are in the same cluster."""
-        a, b = np.meshgrid(points, points, indexing="ij")
-        steps = (self._steps(measure, a.ravel(), b.ravel()) for measure in MEASURES)
-        p: FloatArray = sum(t * p[s] for t, p, s in zip(self._trust, self._p, steps, strict=True))
-        return p.reshape(a.shape)
-
-    def _steps(self, measure: str, a: IndexArray, b: IndexArray) -> IndexArray:
-        u = self._points.share_more_similar(measure, a, b)
-        steps: IndexArray = np.minimum((u * N_STEPS).astype(np.intp), N_STEPS - 1)
-        return steps
+        p: FloatArray = sum(
+            t * p[self._points.similarity_steps(measure, points[:, None], points)]
+            for t, p, measure in zip(self._trust, self._p, MEASURES, strict=True)
+            if t > 1e-3
+        )
+        return p

@@ -1,0 +1,344 @@
+"""What is known: the answers and marks as links, groups of instances, predictions, and the clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self, TypeVar
+from zlib import crc32
+
+import numpy as np
+
+from cobras.core.constraints import Constraints
+from cobras.core.partition import Child, Partition, Split, SuperInstance
+from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray
+from cobras.methods.adder.marks import Marks
+from cobras.methods.adder.mixture import Prediction, expected_ari, predict, row_shares
+from cobras.methods.adder.points import Parts, Points
+from cobras.methods.adder.predictors import KnownPoints
+from cobras.methods.adder.recheck import believed_clusters
+from cobras.methods.adder.similarity import Similarity
+from cobras.methods.protocol import Grown, Growth
+from cobras.spaces.base import EmbeddedSpace, VectorSpace, digest
+from cobras.spaces.kernels.linkage import join_likely
+
+T = TypeVar("T")
+
+MEMBERS = 8  # a first split into parts with fewer members than this on average is too fine
+
+
+class Options(NamedTuple):
+    """The options of `adder` that change what is predicted."""
+
+    n_parts: int
+    join: float
+    calm: float
+    doubt: float
+    predictors: tuple[str, ...]
+
+
+class Knowledge:
+    """The points and what is known about them. Every result is a function of the constraints, and memoised.
+
+    The instances that something is known about are called seeds. The points are shared by all runs on a space, in
+    whatever thread.
+    """
+
+    def __init__(
+        self,
+        space: VectorSpace | EmbeddedSpace,
+        constraints: Constraints,
+        seed: int,
+        options: Options,
+        parts: Parts | None = None,
+    ) -> None:
+        self.constraints = constraints
+        self._memo = space.memo
+        self._options = options
+        self._seed = seed
+        key = ("adder", seed, options.n_parts, parts)
+        if key not in space.memo:
+            space.memo[key] = Points(space, seed, options.n_parts, parts)
+        self.points: Points = space.memo[key]
+        self._start: tuple[object, ...] = (self.points, options)
+        self.first_parts: Sequence[SuperInstance] = self.points.first_parts
+        # After rows were added: these rows, how many were placed, and what is believed until the next answer.
+        self._new: Sequence[int] = ()
+        self._n_placed = 0
+        self._held: tuple[object, Prediction] | None = None
+        self.tried: set[int] = set()  # instances that were compared with all clusters that were likely
+        self._marks = Marks(constraints, self.points)
+        self._shown: Partition | None = None
+        self._last: dict[str, tuple[object, Any]] = {}
+        self._version: tuple[object, tuple[object, ...]] | None = None
+
+    def grown(self, signal: Grown) -> Self:
+        """The same knowledge about more rows.
+
+        Points stay what they are; new rows are further points or, where there are many, join the nearest ones. What
+        is believed of old points stays until the next answer, and new points are believed to be where the session
+        has put them.
+        """
+        growth, partition = signal.growth, self.partition()
+        before, shown = self._prediction(), self._shown_clusters()
+        parts = self.points.grown_parts(tuple(self.first_parts), signal)
+        found = type(self)(signal.space, self.constraints, self._seed, self._options, parts)
+        found.tried, found._shown, found._new = self.tried, growth.partition, growth.unsure.tolist()
+        found._marks.update(growth.partition)
+        # While a cluster is being split, an older clustering is shown: of that nothing is believed.
+        if signal.partition is partition:
+            # The column of each cluster in the prediction; a complete one has none.
+            at = self.points.of([c.super_instances[0].first for c in partition.clusters])
+            found._hold(before, shown[at].tolist(), growth, self.points.n)
+        return found
+
+    def _hold(self, before: Prediction, columns: list[int], growth: Growth, n_old: int) -> None:
+        """Believe of the old points what was believed before, and of new ones where the session has put them."""
+        likely = self.points.means(growth.likely)[n_old:]
+        # Each new row is where it most likely belongs.
+        homes = growth.likely.argmax(axis=1)[self.points.instance[n_old:] - self.points.n_instances]
+        p = np.zeros((len(likely), before.p.shape[1]))
+        has_column = [x for x, column in enumerate(columns) if column < p.shape[1]]
+        p[:, [columns[x] for x in has_column]] = likely[:, has_column]
+        # The likeliest is where the session has put a point, also where two are equally likely.
+        for x, home in enumerate(homes.tolist()):
+            if columns[home] < p.shape[1]:
+                p[x, columns[home]] = p[x].max() + 1e-9
+        p = np.vstack([before.p, row_shares(p)])
+        self._start = (*self._start, digest(p.tobytes()))
+        self._held = self._key(), before._replace(p=p)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether rows were added and nothing was answered since."""
+        return self._held is not None and self._held[0] == self._key()
+
+    def update_marks(self) -> None:
+        """Keep the clusters that the person has marked as they were shown last."""
+        if self._shown is not None:
+            self._marks.update(self._shown)
+
+    def shown_with_nodes(self) -> Partition | None:
+        """The clustering that was shown last, in which every super-instance is a node that can be split."""
+        if self._shown is None:
+            return None
+        return Partition(tuple(tuple(map(as_node, group)) for group in self._shown.groups))
+
+    def partition(self) -> Partition:
+        """What a person would get by stopping now."""
+        self._shown = self._partition()
+        return self._shown
+
+    def _partition(self) -> Partition:
+        """The clustering by the constraints as they are, which may not be the one that is shown."""
+
+        def make() -> Partition:
+            return self.points.partition(self._shown_clusters(), self._marks.parts())
+
+        # Answers that are not in force still count as votes where a seed is shown.
+        return self._memoise(make, "partition", tuple(self.constraints.doubted.items()))
+
+    def shown_probabilities(self) -> tuple[FloatArray, IndexArray]:
+        """How likely each point is in each of the clusters that are shown, in their order; and in which it is."""
+        shown, p = self._shown_clusters(), self._prediction().p
+        first = self.points.of([c.super_instances[0].first for c in self._partition().clusters])
+        column = {group: number for number, group in enumerate(shown[first].tolist())}
+        number: IndexArray = np.array([column[c] for c in shown.tolist()])
+        found = np.zeros((len(p), len(first)))
+        for group, at in sorted(column.items()):
+            if group < p.shape[1]:
+                found[:, at] = p[:, group]
+            else:
+                # A complete cluster: nothing else can be in it, and none of its points elsewhere.
+                found[shown == group] = 0
+                found[shown == group, at] = 1
+        return row_shares(found), number
+
+    def expected_ari(self, shown: tuple[FloatArray, IndexArray] | None = None) -> float:
+        """The adjusted Rand index that the clustering is expected to have; points in answers are sure.
+
+        `shown` are the probabilities and clusters of points, where the constraints as they are give others.
+        """
+
+        def make() -> float:
+            p, number = shown or self.shown_probabilities()
+            p, known = p.copy(), self.points.of(sorted(self.answered_instances()))
+            p[known] = 0
+            p[known, number[known]] = 1
+            return expected_ari(p, number, self.points.weight)
+
+        if shown is not None:
+            return make()
+        return self._memoise(make, "expected", tuple(self.constraints.doubted.items()))
+
+    def _shown_clusters(self) -> IndexArray:
+        """The group in which each point is shown; complete clusters come after all groups."""
+        found = self._prediction()
+        known, p, *_ = found
+        clusters: IndexArray = p.argmax(axis=1)
+        clusters[known.points] = self._believed_clusters(found)
+        for points in self._marks.clusters(complete=False):
+            inside = points[np.isin(points, known.points)]
+            clusters[points] = clusters[(inside if len(inside) else points)[0]]
+        # Complete clusters get numbers of their own: nothing else can be in them.
+        for new, points in enumerate(self._marks.clusters(complete=True), start=p.shape[1]):
+            clusters[points] = new
+        return clusters
+
+    def _believed_clusters(self, found: Prediction) -> IndexArray:
+        """The cluster in which each seed is shown: where the answers put it, unless some were wrong."""
+        if not self.constraints.doubted:
+            return found.known.clusters
+        votes = self._votes(Answer.SAME), self._votes(Answer.DIFFERENT)
+        return believed_clusters(found.known, found.left_out, *votes)
+
+    def _votes(self, said: Answer) -> FloatArray:
+        """How often each two seeds got this answer, whether it is in force or not."""
+        at = {i: x for x, i in enumerate(self.seeds())}
+        votes = np.zeros((len(at), len(at)))
+        for pair, answer in (*self.constraints, *self.constraints.doubted.items()):
+            if answer is said and pair.i in at and pair.j in at:
+                votes[at[pair.i], at[pair.j]] += 1
+                votes[at[pair.j], at[pair.i]] += 1
+        return votes
+
+    def is_too_coarse(self, share: float = 0.5) -> bool:
+        """Whether more than this share of the first parts are clusters of their own, and may be split further."""
+        known = self._prediction().known
+        medoids = self.points.of([part.representative for part in self.first_parts])
+        n_clusters = len(np.unique(known.clusters[np.isin(known.points, medoids)]))
+        twice = 2 * len(self.first_parts)
+        return n_clusters > share * len(self.first_parts) and MEMBERS * twice <= self.points.n
+
+    def split_finer(self) -> bool:
+        """Split everything into twice as many first parts, if they are too coarse."""
+        twice = 2 * len(self.first_parts)
+        finer = self.points.split(twice) if self.is_too_coarse() else []
+        if len(finer) < twice:
+            return False
+        self.first_parts = finer
+        return True
+
+    def relation(self, i: int, j: int) -> Answer | None:
+        """What the answers and marks imply."""
+        return self.links.relation(i, j)
+
+    @property
+    def links(self) -> Constraints:
+        """The answers and marks as links; marks are not answers, so they are not among the constraints."""
+        if not self._marks:
+            return self.constraints
+        return self._latest(lambda: self._marks.links(self.seeds()), "links")
+
+    def seeds(self) -> list[int]:
+        """The instances that something is known about, and the representatives of the first parts."""
+        return sorted(self.answered_instances() | {part.representative for part in self.first_parts})
+
+    def open_seeds(self) -> list[int]:
+        """The seeds that questions may be about: not those in complete clusters."""
+        seeds, in_complete = self.seeds(), self._in_complete()
+        return [i for i, out in zip(seeds, in_complete[self.points.of(seeds)], strict=True) if not out]
+
+    def answered_instances(self) -> set[int]:
+        """The instances that take part in an answer that is in force."""
+        return set(self.constraints.rows())
+
+    def _in_complete(self) -> BoolArray:
+        return self._marks.inside(complete_only=True)
+
+    def _apart(self, roots: list[int]) -> BoolArray:
+        """Which two components are different, or the same."""
+        apart = np.eye(len(roots), dtype=bool)
+        number = {root: x for x, root in enumerate(roots)}
+        for x, root in enumerate(roots):
+            apart[x, [number[other] for other in self.links.apart_from(root)]] = True
+        return apart
+
+    def _known_points(self, seeds: list[int]) -> KnownPoints:
+        """These instances with their must-link components as clusters."""
+        roots = list(map(self.links.component, seeds))
+        number = {root: x for x, root in enumerate(dict.fromkeys(roots))}
+        answered = self.answered_instances()
+        return KnownPoints(
+            self.points.of(seeds),
+            np.array([number[root] for root in roots]),
+            np.array([i in answered for i in seeds]),
+        )
+
+    def _prediction(self) -> Prediction:
+        """All seeds with their clusters, and how likely each cluster is for every point."""
+
+        def make() -> Prediction:
+            known = self._groups()
+            found = predict(self.points, known, self._options.predictors)
+            p, complete = found.p, np.unique(known.clusters[self._in_complete()[known.points]])
+            if len(complete):
+                # A last column is for the points that could only be in complete clusters.
+                nowhere = np.full((len(p), 1), float(len(complete) == p.shape[1]))
+                p[:, complete] = 0
+                p = row_shares(np.hstack([p, nowhere]))
+            return found._replace(p=p)
+
+        if self._held is not None and self.is_held:
+            return self._held[1]
+        return self._latest(make, "prediction")
+
+    def _similarities(self) -> FloatArray:
+        """How likely each two seeds are in the same cluster, by their similarity."""
+        at = self.points.of(self.seeds())
+        make = lambda: Similarity(self.points, self.constraints).probabilities(at)  # noqa: E731
+        return self._latest(make, "similarities")
+
+    def _component_similarities(self) -> tuple[list[int], FloatArray]:
+        """The must-link components, by root, and how likely each two are the same cluster."""
+        seeds = self.seeds()
+        known = self._known_points(seeds)
+        roots = list(dict.fromkeys(map(self.links.component, seeds)))
+        # Means over the seeds of components, by sums over rows and columns that stand side by side.
+        order = np.argsort(known.clusters, kind="stable")
+        starts = np.searchsorted(known.clusters[order], np.arange(len(roots)))
+        sums = np.add.reduceat(np.add.reduceat(self._similarities()[order][:, order], starts, 0), starts, 1)
+        size = np.bincount(known.clusters)
+        return roots, sums / (size[:, None] * size)
+
+    def _groups(self) -> KnownPoints:
+        """All seeds, with components joined that are probably one cluster."""
+        known = self._known_points(self.seeds())
+        roots, p = self._component_similarities()
+        apart = self._apart(roots)
+        complete = known.clusters[self._in_complete()[known.points]]
+        apart[complete], apart[:, complete] = True, True
+        size = np.bincount(known.clusters).astype(np.float64)
+        group = join_likely(np.where(apart, -1.0, p), size, self._options.join)
+        number = np.unique(group, return_inverse=True)[1]
+        return known._replace(clusters=number[known.clusters])
+
+    def _key(self) -> tuple[object, ...]:
+        """What every result depends on: the answers in force, the marks and the first parts."""
+        version = (self.constraints.n_changes, len(self.first_parts), self._marks.key)
+        if self._version is None or self._version[0] != version:
+            said = [(*pair, answer) for pair, answer in self.constraints]
+            codes = np.array(sorted(said), dtype=np.int64)
+            self._version = version, (*self._start, len(self.first_parts), digest(codes), self._marks.key)
+        return self._version[1]
+
+    def _memoise(self, make: Callable[[], T], *what: object) -> T:
+        """What was made before under the same conditions, in whatever run on this space, or is made now."""
+        key = (*self._key(), *what)
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: T = self._memo[key]
+        return found
+
+    def _latest(self, make: Callable[[], T], what: str) -> T:
+        """The same, but only the last result is kept, where all would take much memory."""
+        key = self._key()
+        if what not in self._last or self._last[what][0] != key:
+            self._last[what] = key, make()
+        found: T = self._last[what][1]
+        return found
+
+
+def as_node(s: SuperInstance) -> SuperInstance:
+    """A super-instance with a place in the split tree, if it has none: its random numbers depend on its members."""
+    return s if s.path else replace(s, path=(Child(Split(0, draw=crc32(s.members.tobytes())), 0),))

@@ -1,0 +1,106 @@
+"""The graph of nearest neighbours over which the answers diffuse.
+
+The weight of two neighbours is a Gaussian of their distance. Its width is local: the product of the distances of
+both ends to their seventh neighbour (Zelnik-Manor and Perona, 2004).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cobras.core.types import FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+LEAST = 1e-12  # a far neighbour is still a neighbour: a weight that underflows would cut the graph
+
+
+class Graph(NamedTuple):
+    """Points and their nearest neighbours.
+
+    Attributes
+    ----------
+    weight : sparse array of shape (n, n)
+        Symmetric; not zero where one of two points is among the nearest neighbours of the other.
+    width : array of shape (n,)
+        The distance of each point to its seventh neighbour.
+    gap : float
+        How far a point is from its nearest neighbour at most.
+    """
+
+    weight: sparse.csr_array
+    width: FloatArray
+    gap: float
+
+    def affinities(self) -> sparse.csr_array:
+        """The weights, normalised symmetrically by their sums."""
+        from scipy import sparse
+
+        # A single point has no neighbours.
+        total = self.weight.sum(axis=1)
+        scale = sparse.diags_array(1 / np.sqrt(np.where(total > 0, total, 1)))
+        return sparse.csr_array(scale @ self.weight @ scale, dtype=np.float32)
+
+
+def neighbor_graph(rows: FloatArray, n_neighbors: int) -> Graph:
+    """The graph of all rows."""
+    from scipy import sparse
+    from sklearn.neighbors import NearestNeighbors
+
+    n = len(rows)
+    k = min(n_neighbors, n - 1)
+    if k < 1:
+        return Graph(sparse.csr_array(np.zeros((n, n))), np.ones(n), 1.0)
+    distance, near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors()
+    width = local_width(distance)
+    weight = gaussians(distance, width, width[near])
+    return Graph(symmetric(weight, np.arange(n), near, n), width, float(distance[:, 0].max()))
+
+
+def with_new_rows(graph: Graph, rows: FloatArray, n_neighbors: int) -> Graph:
+    """The graph with more points; `rows` are those of all points, the new ones last.
+
+    New points find their neighbours among all. Old ones keep theirs, and are neighbours of the new ones that found
+    them: this saves the search among all, and a few new points change little for the others.
+    """
+    from scipy import sparse
+    from scipy.spatial.distance import cdist
+
+    n, n_old = len(rows), len(graph.width)
+    new = np.arange(n_old, n)
+    away = cdist(rows[new], rows)
+    away[np.arange(len(new)), new] = np.inf
+    near = np.argsort(away, axis=1, kind="stable")[:, : min(n_neighbors, n - 1)]
+    distance = np.take_along_axis(away, near, axis=1)
+    width = np.concatenate([graph.width, local_width(distance)])
+    found = symmetric(gaussians(distance, width[new], width[near]), new, near, n)
+    data, columns, starts = graph.weight.data, graph.weight.indices, graph.weight.indptr
+    # New rows, which hold nothing yet.
+    starts = np.append(starts, np.full(len(new), starts[-1], dtype=starts.dtype))
+    weight = sparse.csr_array((data, columns, starts), shape=(n, n)).maximum(found).tocsr()
+    return Graph(weight, width, max(graph.gap, float(distance[:, 0].max())))
+
+
+def local_width(distance: FloatArray) -> FloatArray:
+    """The distance to the seventh neighbour; `distance` holds those of each point to its neighbours, ascending."""
+    # Among identical rows it may be zero.
+    width: FloatArray = np.maximum(distance[:, min(6, distance.shape[1] - 1)], 1e-9 * (distance.max() or 1))
+    return width
+
+
+def gaussians(distance: FloatArray, mine: FloatArray, theirs: FloatArray) -> FloatArray:
+    """The weights of points and their neighbours, by their distances and the widths of both."""
+    weight: FloatArray = np.exp(-(distance / mine[:, None]) * (distance / theirs))
+    return np.maximum(weight, LEAST)
+
+
+def symmetric(weight: FloatArray, points: IndexArray, near: IndexArray, n: int) -> sparse.csr_array:
+    """The weights of these points and their neighbours, both ways."""
+    from scipy import sparse
+
+    start = np.repeat(points, near.shape[1])
+    one_way = sparse.csr_array((weight.ravel(), (start, near.ravel())), shape=(n, n))
+    return one_way.maximum(one_way.T).tocsr()
