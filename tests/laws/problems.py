@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 from hypothesis import strategies as st
 
-from cobras import Answer, InconsistentAnswersError, SeriesSpace, Session
-from cobras.methods.registry import METHODS
+from cobras import Answer, InconsistentAnswersError, Pair, Partition, SeriesSpace, Session, Step
+from cobras.methods.registry import registration
 from cobras.spaces.passes import sampling
 
 COBRAS_OPTIONS = {
@@ -44,9 +44,35 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "stop_belief": [0.0, 0.05, 0.5],
         "join": [0.33, 1.0],
         "doubt": [0.0, 0.15],
-        "predictors": ["near", "near far nearest linear"],
+        "predictors": ["near", "near nearest means linear"],
     },
 }
+
+
+# A method of a user's own that catches no `Reconsider`, so that the session starts it again.
+OWN = "tests.laws.problems:all_pairs"
+
+
+def all_pairs(space, constraints, seed, *, n_parts: int = 5):
+    """Compare each two of a few super-instances, also where the answer is implied."""
+    parts = space.split(space.root(seed), n_parts)
+    group = list(range(len(parts)))
+
+    def partition():
+        return Partition.of(
+            tuple(p for p, g in zip(parts, group, strict=True) if g == number)
+            for number in sorted(set(group))
+        )
+
+    for a in range(len(parts)):
+        for b in range(a):
+            pair = Pair(parts[a].representative, parts[b].representative)
+            answer = yield Step(pair, partition())
+            constraints.add(*pair, answer)
+            if answer is Answer.SAME:
+                group = [group[a] if g == group[b] else g for g in group]
+    while True:
+        yield Step(None, partition())
 
 
 # "passes" is a table of which only few rows may be held at once; "dtw" and "kshape" suit methods that need no rows.
@@ -70,11 +96,21 @@ class Problem:
     options: dict[str, Any] = field(default_factory=dict)
     unsure: int = 0  # one answer in so many is unsure; 0 for none
     space: str = "table"
+    more: tuple[np.ndarray, np.ndarray] | None = None  # rows that may be appended, and their labels
 
-    def session(self, path=None) -> Session:
-        X, given = self.X, {"random_state": self.seed, **self.options}
+    @property
+    def labels(self) -> np.ndarray:
+        return self.y if self.more is None else np.concatenate([self.y, self.more[1]])
+
+    def rows(self, start: int, stop: int) -> np.ndarray:
+        """Rows by number, out of the first ones and those that may be appended."""
+        return (self.X if self.more is None else np.concatenate([self.X, self.more[0]]))[start:stop]
+
+    def session(self, path=None, n: int | None = None) -> Session:
+        """A session on the first rows, or on the n rows that it has by now."""
+        X, given = self.X if n is None else self.rows(0, n), {"random_state": self.seed, **self.options}
         if self.space in ("table", "passes"):
-            given["train_indices"] = self.train
+            given["train_indices"] = None if n is not None else self.train
         else:
             X = SeriesSpace(X, self.train, distance=self.space, normalise=False)
         with in_passes() if self.space == "passes" else nullcontext():
@@ -85,7 +121,7 @@ class Problem:
     def answer(self, i: int, j: int) -> Answer:
         if self.unsure and (7 * min(i, j) + 13 * max(i, j)) % self.unsure == 0:
             return Answer.UNSURE
-        return Answer.SAME if self.y[i] == self.y[j] else Answer.DIFFERENT
+        return Answer.SAME if self.labels[i] == self.labels[j] else Answer.DIFFERENT
 
     def answer_all(self, session: Session, n: int | None = None) -> list:
         """Answer up to n questions; return the pairs asked."""
@@ -116,24 +152,28 @@ def problems(
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kind = draw(st.sampled_from(["grid", "uniform", "blobs"]))
     n_classes = draw(st.integers(1, 5))
-    y = rng.integers(n_classes, size=n)
+    n_more = 12
+    y = rng.integers(n_classes, size=n + n_more)
     X = {
-        "grid": lambda: rng.integers(0, 3, size=(n, d)).astype(float),  # many duplicates
-        "uniform": lambda: rng.random((n, d)),
-        "blobs": lambda: rng.normal(size=(n, d)) + 4 * y[:, None],
+        "grid": lambda: rng.integers(0, 3, size=(n + n_more, d)).astype(float),  # many duplicates
+        "uniform": lambda: rng.random((n + n_more, d)),
+        "blobs": lambda: rng.normal(size=(n + n_more, d)) + 4 * y[:, None],
     }[kind]()
     if distinct:
-        X = X + np.arange(n)[:, None] * 1e-3
+        X = X + np.arange(n + n_more)[:, None] * 1e-3
     X = X.astype(draw(st.sampled_from([np.float64, np.float32])))
+    (X, more), (y, more_y) = np.split(X, [n]), np.split(y, [n])
     train = None
     if draw(st.booleans()):
         train = rng.random(n) < 0.6
         train[rng.integers(n)] = True
     method = draw(st.sampled_from(methods))
-    options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[method].items()}
-    space = "table" if METHODS[method].needs_rows else draw(st.sampled_from(spaces))
+    options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS.get(method, {}).items()}
+    can = registration(method)
+    possible = [space for space in spaces if can.takes_series and (space != "dask" or can.takes_remote)]
+    space = "table" if method == OWN or not possible else draw(st.sampled_from(possible))
     if space in ("dtw", "kshape"):  # rows are series
-        del options["medoid"]
+        options.pop("medoid", None)
         if distinct:  # in shape, too
             X = rng.normal(size=(n, 8))
     if transitive and "reuse" in options:
@@ -151,4 +191,5 @@ def problems(
         options,
         draw(st.sampled_from([0, 3, 7])) if unsure else 0,
         space,
+        (more, more_y) if space in ("table", "passes") else None,
     )

@@ -1,16 +1,15 @@
 """Laws of the journal: whatever a person does, replay, undo and resume show the same as before."""
 
-import contextlib
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobras import Answer, Constraints, InconsistentAnswersError, StaleQuestionError
-from tests.laws.problems import Problem, problems
+from cobras import Answer, InconsistentAnswersError, Session, StaleQuestionError
+from tests.laws.acting import KINDS, act
+from tests.laws.problems import OPTIONS, OWN, problems
 
-KINDS = ("tell", "tell", "tell", "name", "mark", "constraint", "undo", "revise", "redo")
+EVERYTHING = (*OPTIONS, OWN)
 
 
 def state(session):
@@ -24,6 +23,9 @@ def state(session):
         [a.tolist() for a in session.constraints()],
         session.names,
         session.marks,
+        session.to_split,
+        session.cluster_ids_,
+        [session.cluster_ids_at(n) for n in range(session.n_answers + 1)],
         session.progress,
     )
 
@@ -47,9 +49,9 @@ def test_undo_after_tell_equals_before_and_redo_equals_after(problem, data):
         session.undo()
 
 
-@given(problem=problems(max_rows=15), data=st.data())
+@given(problem=problems(max_rows=15, methods=EVERYTHING), data=st.data())
 def test_replay_and_resume_equal_live_whatever_the_person_does(problem, data, tmp_path_factory):
-    """Answers, constraints, marks, names, undo, redo and revise in any order; then close, open and compare."""
+    """Answers, boards, moves, merges, splits, names, marks, constraints, appends, undo, redo and revise."""
     path = tmp_path_factory.mktemp("session") / "s.cobras"
     with problem.session(path) as session:
         for _ in range(data.draw(st.integers(0, 12))):
@@ -59,69 +61,28 @@ def test_replay_and_resume_equal_live_whatever_the_person_does(problem, data, tm
             session.undo()
             session.redo()
             assert state(session) == live
-    with problem.session(path) as resumed:
+        n, can_redo = session.space.n, session.can_redo
+        n_undone = sum(entry.n_rows for entry in session._history.undone_appends)
+    with problem.session(path, n + n_undone) as resumed:
         assert state(resumed) == live
+        if can_redo:
+            resumed.redo()
 
 
-@settings(max_examples=25)
-@given(problem=problems(max_rows=15), data=st.data())
+@given(problem=problems(max_rows=15, methods=EVERYTHING), data=st.data())
 def test_undo_after_anything_equals_before(problem, data):
-    """Names have no undo, and a revision changes an answer in its place."""
     session = problem.session()
     for _ in range(data.draw(st.integers(1, 8))):
         before = state(session)
-        if act(session, problem, data, kinds=("tell", "mark", "constraint")) == "nothing":
+        kind = act(session, problem, data, kinds=[k for k in KINDS if k not in ("undo", "redo")])
+        if kind == "nothing":
+            assert state(session) == before
             continue
         after = state(session)
-        session.undo()
+        assert session.undo().kind == kind
         assert state(session) == before
-        session.redo()
+        assert session.redo().kind == kind
         assert state(session) == after
-
-
-def act(session, problem: Problem, data, kinds=KINDS):
-    """Do one thing that a person may do, and return its name."""
-    n = len(problem.X)
-    possible = {
-        "mark": problem.method in ("cobras", "cobra", "adder"),
-        "constraint": n > 1,
-        "undo": session.can_undo,
-        "redo": session.can_redo,
-        "revise": bool(session.history),
-    }
-    kind = data.draw(st.sampled_from([kind for kind in kinds if possible.get(kind, True)]))
-    cluster = data.draw(st.integers(0, session.partition.n_clusters - 1))
-    if kind == "tell":
-        if not problem.answer_all(session, 1):
-            return "nothing"
-    elif kind == "mark":
-        before = session.labels_
-        session.mark(cluster, pure=data.draw(st.booleans()), complete=data.draw(st.booleans()))
-        if problem.options.get("reuse") == "transitive" and not problem.unsure:
-            np.testing.assert_array_equal(session.labels_, before)
-    elif kind == "name":
-        session.name(cluster, data.draw(st.sampled_from(["roses", "lilies", ""])))
-    elif kind == "constraint":
-        i, j = data.draw(st.lists(st.integers(0, n - 1), min_size=2, max_size=2, unique=True))
-        if known(session).relation(i, j) is not None:
-            return "nothing"
-        session.add_constraint(i, j, problem.y[i] == problem.y[j])
-    elif kind == "revise":
-        index = data.draw(st.integers(0, len(session.history) - 1))
-        with contextlib.suppress(InconsistentAnswersError):
-            session.revise(index, data.draw(st.sampled_from(Answer)))
-    else:
-        getattr(session, kind)()
-    return kind
-
-
-def known(session) -> Constraints:
-    """What the answers and constraints in force say."""
-    constraints = Constraints()
-    for record in session.history:
-        if record.in_force:
-            constraints.add(*record.pair, record.answer)
-    return constraints
 
 
 @given(problems(), st.data())
@@ -158,3 +119,46 @@ def test_a_stale_answer_is_refused_and_changes_nothing(problem):
         with pytest.raises(StaleQuestionError):
             session.tell(True, pair)
     assert state(session) == before
+
+
+@settings(max_examples=12)  # each makes three files
+@given(problem=problems(max_rows=12, methods=("cobras", "adder"), spaces=("table",)), data=st.data())
+def test_a_session_is_carried_over_to_other_features(problem, data, tmp_path_factory):
+    """All that was said stays said, and undo goes on in the same order; on the same features all is the same."""
+    folder = tmp_path_factory.mktemp("carried")
+    with problem.session(folder / "s.cobras") as session:
+        for _ in range(data.draw(st.integers(0, 8))):
+            act(session, problem, data)
+        before, said = state(session), everything_said(session)
+        all_rows = problem.rows(0, session.space.n)
+        for name, X in (("same", all_rows), ("other", all_rows[::-1] ** 2)):
+            with session.carry_over(folder / name, X) as carried:
+                after = state(carried)
+                assert everything_said(carried) == said
+                assert (after == before) or name == "other"
+                if session.can_undo:
+                    old, new = ids_by_rows(session), ids_by_rows(carried)
+                    assert all(new[rows] == old[rows] for rows in old.keys() & new.keys())
+            with Session.open(folder / name, X) as again:
+                assert state(again) == after
+                assert actions_taken_back(again) == actions_taken_back(session)
+
+
+def ids_by_rows(session):
+    ids = session.cluster_ids_
+    clusters = ((ids[k], np.flatnonzero(session.labels_ == k)) for k in range(len(ids)))
+    return {frozenset(rows.tolist()): number for number, rows in clusters}
+
+
+def everything_said(session):
+    return session.n_answers, [(record.kind, record.pair, record.said) for record in session.history]
+
+
+def actions_taken_back(session):
+    """What undo takes back, one after another; then all of it is brought back."""
+    texts = []
+    while session.can_undo:
+        texts.append(session.undo().text)
+    for _ in texts:
+        session.redo()
+    return texts

@@ -39,7 +39,10 @@ def do(session: Session, step: object) -> None:
 @given(seed=st.integers(0, 50), steps=answers)
 def test_a_session_that_thinks_ahead_is_one_that_does_not(seed: int, steps: list[object]) -> None:
     X = np.random.default_rng(seed).normal(size=(50, 2))
-    plain, ahead = Session(X, random_state=seed), Session(X, random_state=seed)
+    plain, ahead = (
+        Session(X, random_state=seed, method="cobras"),
+        Session(X, random_state=seed, method="cobras"),
+    )
     for step in steps:
         for think in branches(ahead):
             think()
@@ -55,7 +58,7 @@ def test_a_session_that_thinks_ahead_is_one_that_does_not(seed: int, steps: list
 @given(seed=st.integers(0, 50), given_answers=st.lists(st.booleans(), max_size=20))
 def test_after_thinking_ahead_two_answers_need_no_further_split(seed: int, given_answers: list[bool]) -> None:
     X = np.random.default_rng(seed).normal(size=(50, 2))
-    session = Session(X, random_state=seed)
+    session = Session(X, random_state=seed, method="cobras")
     assert isinstance(session.space, EuclideanSpace)
     for n, answer in enumerate(given_answers):
         if n % 2 == 0:  # enough for two answers
@@ -70,10 +73,10 @@ def test_after_thinking_ahead_two_answers_need_no_further_split(seed: int, given
 
 def test_thoughts_come_breadth_first() -> None:
     X = np.random.default_rng(3).normal(size=(60, 2))
-    session = Session(X, random_state=3)
+    session = Session(X, random_state=3, method="cobras")
     supposed = [tuple(think() or ()) for think in branches(session)]
     for answers, found in zip(([1], [0], [1, 1], [1, 0], [0, 1], [0, 0]), supposed, strict=True):
-        real = Session(X, random_state=3)
+        real = Session(X, random_state=3, method="cobras")
         for answer in answers:
             real.tell(bool(answer), real.ask() or ())
         assert tuple(real.ask() or ()) == found
@@ -81,7 +84,7 @@ def test_thoughts_come_breadth_first() -> None:
 
 def test_a_thinker_stops_at_the_answer_and_goes_on_with_the_next_question() -> None:
     X = np.random.default_rng(0).normal(size=(400, 3))
-    plain, ahead = Session(X, random_state=0), Session(X, random_state=0)
+    plain, ahead = Session(X, random_state=0, method="cobras"), Session(X, random_state=0, method="cobras")
     thinker = Thinker()
     for k in range(40):
         thinker.begin(ahead)
@@ -146,7 +149,7 @@ def test_thinking_ahead_in_another_thread_while_answers_come(method: str, n_answ
 
 def test_the_rows_of_the_next_questions_are_reported_once_and_not_after_the_answer() -> None:
     X = np.random.default_rng(3).normal(size=(60, 2))
-    session, thinker, reports = Session(X, random_state=3), Thinker(), []
+    session, thinker, reports = Session(X, random_state=3, method="cobras"), Thinker(), []
     wanted = {row for think in branches(session, depth=1) for row in think() or ()}
     thinker.begin(session, reports.append)
     assert thinker.finish(wait=60)

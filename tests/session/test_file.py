@@ -22,7 +22,7 @@ X, y = load_iris(return_X_y=True)
 
 def test_open_creates_and_resumes(tmp_path):
     path = tmp_path / "flowers.cobras"
-    with Session.open(path, X, random_state=3) as s:
+    with Session.open(path, X, random_state=3, method="cobras") as s:
         run(s, LabelOracle(y), until=lambda s: s.n_answers >= 20)
         s.set_note(source="flowers.csv")
         expected = s.ask(), s.labels_.tolist(), s.history
@@ -47,13 +47,13 @@ def test_a_drawn_seed_is_stored(tmp_path):
 
 def test_training_rows_are_stored(tmp_path):
     train = np.arange(0, 150, 3)
-    with Session.open(tmp_path / "s.cobras", X, train_indices=train, random_state=0) as s:
+    with Session.open(tmp_path / "s.cobras", X, train_indices=train, random_state=0, method="cobras") as s:
         s.tell(True, s.ask())
     with Session.open(tmp_path / "s.cobras", X) as s:
         assert set(s.ask()) <= set(train.tolist())
         assert s.n_answers == 1
     with pytest.raises(DataChangedError, match="other train_indices"):
-        Session.open(tmp_path / "s.cobras", X, train_indices=[1, 2, 3])
+        Session.open(tmp_path / "s.cobras", X, train_indices=[1, 2, 3], method="cobras")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_training_rows_are_stored(tmp_path):
 )
 def test_other_data_or_parameters_are_refused_and_nothing_is_lost(tmp_path, arguments, sentence):
     path = tmp_path / "s.cobras"
-    with Session.open(path, X, random_state=0) as s:
+    with Session.open(path, X, random_state=0, method="cobras") as s:
         s.tell(True, s.ask())
     with pytest.raises(DataChangedError, match=sentence):
         Session.open(path, **({"X": X} | arguments))
@@ -78,7 +78,7 @@ def test_other_data_or_parameters_are_refused_and_nothing_is_lost(tmp_path, argu
 
 def test_a_change_outside_the_sampled_rows_is_found_before_an_answer_is_written(tmp_path):
     big = np.random.default_rng(0).random((20_000, 2))
-    with Session.open(tmp_path / "s.cobras", big, random_state=0) as s:
+    with Session.open(tmp_path / "s.cobras", big, random_state=0, method="cobras") as s:
         s.tell(True, s.ask())
     changed = big.copy()
     changed[1] += 1
@@ -98,7 +98,10 @@ def test_a_session_that_cannot_start_leaves_no_file(tmp_path, options):
 
 
 def test_one_file_one_session(tmp_path):
-    with Session.open(tmp_path / "s.cobras", X), pytest.raises(SessionFileError, match="open"):
+    with (
+        Session.open(tmp_path / "s.cobras", X),
+        pytest.raises(SessionFileError, match="open"),
+    ):
         Session.open(tmp_path / "s.cobras", X)
 
 
@@ -119,7 +122,7 @@ def newer_cobras(
 def test_a_newer_version_that_asks_otherwise_keeps_all_answers(tmp_path, monkeypatch):
     """The journal is replayed by another method: its answers become constraints, and live goes on from there."""
     path = tmp_path / "s.cobras"
-    with Session.open(path, X, random_state=0) as s:
+    with Session.open(path, X, random_state=0, method="cobras") as s:
         run(s, LabelOracle(y), until=lambda s: s.n_answers >= 15)
         said = [a.tolist() for a in s.constraints()]
     monkeypatch.setitem(METHODS, "cobras", Registered(f"{__name__}:newer_cobras"))

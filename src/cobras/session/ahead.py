@@ -18,6 +18,8 @@ from itertools import product
 from queue import SimpleQueue
 from typing import TypeVar
 
+from cobras.core.board import Board
+from cobras.core.exceptions import CobrasError
 from cobras.core.types import Answer, Pair
 from cobras.session.session import Session
 
@@ -34,7 +36,7 @@ def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Pair | 
 
     Examples
     --------
-    >>> session = Session([[0.0], [0.1], [5.0], [5.1], [9.0]], random_state=0)
+    >>> session = Session([[0.0], [0.1], [5.0], [5.1], [9.0]], "cobras", random_state=0)
     >>> for think in branches(session, depth=1):
     ...     print(think())
     Pair(i=4, j=2)
@@ -47,6 +49,34 @@ def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Pair | 
     return tuple(
         session.question_after(*answers) for n in range(1, depth + 1) for answers in product(LIKELY, repeat=n)
     )
+
+
+def board_branches(session: Session, board: Board) -> tuple[Callable[[], tuple[int, ...] | None], ...]:
+    """Return one function, which gives the rows of the next board if this one is sorted as the clusters are now.
+
+    Examples
+    --------
+    >>> session = Session([[0.0], [0.1], [5.0], [5.1], [9.0]], "cobras", random_state=0)
+    >>> for think in board_branches(session, session.board(2)):
+    ...     print(think())
+    (4, 2, 0)
+    """
+    homes = session.clusters_of([*board.cards, *board.piles])
+    groups: dict[int, list[int]] = {}
+    for pile in board.piles:
+        groups.setdefault(homes[pile], [pile])
+    for card in board.cards:
+        groups.setdefault(homes[card], []).append(card)
+    try:
+        following = session.board_after(board, groups.values(), len(board.cards))
+    except CobrasError:  # what the clusters say may contradict the answers
+        return ()
+
+    def rows() -> tuple[int, ...] | None:
+        found = following()
+        return None if found is None else (*found.cards, *found.piles)
+
+    return (rows,)
 
 
 class Worker:
@@ -88,7 +118,7 @@ class Thinker:
 
     Examples
     --------
-    >>> session, thinker = Session([[0.0], [0.1], [5.0], [5.1]], random_state=0), Thinker()
+    >>> session, thinker = Session([[0.0], [0.1], [5.0], [5.1]], "cobras", random_state=0), Thinker()
     >>> thinker.begin(session, on_rows=print)
     >>> thinker.finish(wait=10)
     [0, 1, 2, 3]
@@ -102,7 +132,11 @@ class Thinker:
         self._last: Future[None] = self._worker.submit(lambda: None)
 
     def begin(
-        self, session: Session, on_rows: Callable[[list[int]], None] = lambda rows: None, delay: float = 0.0
+        self,
+        session: Session,
+        on_rows: Callable[[list[int]], None] = lambda rows: None,
+        delay: float = 0.0,
+        board: Board | None = None,
     ) -> None:
         """Think about the open question, and stop thinking about the one before.
 
@@ -113,10 +147,14 @@ class Thinker:
             Gets the rows that the next question may show, when these are known; runs in the other thread.
         delay : float
             Seconds to wait before.
+        board : Board, optional
+            What is looked at in place of the open question.
         """
         self._answered.set()
         self._answered = answered = threading.Event()
-        thoughts = branches(session)
+        thoughts: tuple[Callable[[], tuple[int, ...] | None], ...]
+        thoughts = branches(session) if board is None else board_branches(session, board)
+        n_first = len(LIKELY) if board is None else 1
 
         def think() -> None:
             if answered.wait(delay):
@@ -128,7 +166,7 @@ class Thinker:
                     rows.update(branch() or ())
                 if answered.is_set():
                     return
-                if number == len(LIKELY):
+                if number == n_first:
                     on_rows(sorted(rows))
 
         self._last = self._worker.submit(think)

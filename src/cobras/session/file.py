@@ -7,16 +7,22 @@ answer is written. Rows on a cluster would have to be sent here for that: of the
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import threading
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from cobras.core.checks import check_plain
-from cobras.core.exceptions import DataChangedError, InvalidDataError, SessionFileError
+from cobras.core.exceptions import DataChangedError, DataGrownError, InvalidDataError, SessionFileError
 from cobras.core.types import BoolArray, Event, FloatArray
-from cobras.session.journal import Journal, fingerprint, quick_fingerprint
+from cobras.session.entries import Entry
+from cobras.session.journal import Journal
 
 # Parameters without influence on the clustering: they may differ on resume.
 FREE = {"n_jobs", "cache_dir"}
@@ -43,6 +49,39 @@ def parts_to_store(space: object) -> tuple[FloatArray, BoolArray | None, dict[st
     return space.table, shown, space.parameters
 
 
+def stored_recipe(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """How the data of a session file was read; None where it was not, or where there is no file yet."""
+    file = Path(path)
+    if not file.is_file() or not file.stat().st_size:
+        return None
+    with Journal(file) as journal:
+        recipe = journal.get_meta("note:recipe")
+    return recipe if isinstance(recipe, dict) else None
+
+
+class Resumed(NamedTuple):
+    """What a session file says of the data and of the method.
+
+    Attributes
+    ----------
+    parameters : dict
+    train : array of bool, or None
+        Which of the first rows may be shown; None for all.
+    n_first : int
+        How many rows the session was made with.
+    n_appends : int
+        The rows of how many appends there are, of those in force and those that were undone.
+    is_grown : bool
+        Whether there are more rows.
+    """
+
+    parameters: dict[str, Any]
+    train: BoolArray | None
+    n_first: int
+    n_appends: int
+    is_grown: bool
+
+
 class SessionFile:
     """The journal of one session, tied to one table."""
 
@@ -50,7 +89,7 @@ class SessionFile:
         self._journal = Journal(path)
         self._X = X
         self._thread: threading.Thread | None = None
-        self._found: str | None = None
+        self._is_other = False
         self._expected: str | None = None
 
     @property
@@ -62,18 +101,26 @@ class SessionFile:
         """Write the parameters, the training rows and the fingerprint of a new session."""
         self._journal.set_meta(
             parameters=parameters,
+            n_rows=len(self._X),
             quick_fingerprint=quick_fingerprint(self._X),
             train=b"" if train is None or train.all() else np.packbits(train).tobytes(),
         )
-        self._fingerprint_in_background()
+        self._fingerprint_in_background(len(self._X))
 
     def resume(
-        self, given: dict[str, Any], train: BoolArray | None
-    ) -> tuple[dict[str, Any], BoolArray | None]:
-        """The stored parameters and training mask, after comparing them and the data with what is given."""
-        name, n = self._journal.path.name, len(self._X)
-        if self._journal.get_meta("quick_fingerprint") != quick_fingerprint(self._X):
-            raise self._other_data()
+        self,
+        given: dict[str, Any],
+        train: BoolArray | None,
+        appends: Sequence[Entry] = (),
+        n_appends: int = 0,
+        grow: bool = False,
+    ) -> Resumed:
+        """What was stored, after comparing it and the data with what is given.
+
+        `appends` are those in force, `n_appends` of them, and those that redo would bring back.
+        """
+        name = self._journal.path.name
+        n_first, n_found, is_grown = self._compare_rows(appends, n_appends, grow)
         stored = self._parameters()
         if stored.get("space") != given.get("space"):
             kind = f"a space of {stored['space']}" if "space" in stored else "a plain table"
@@ -89,17 +136,45 @@ class SessionFile:
                     f"Leave {key} out, or use another file."
                 )
         packed = self._journal.get_meta("train") or b""
-        if packed and (not isinstance(packed, bytes) or len(packed) != (n + 7) // 8):
+        if packed and (not isinstance(packed, bytes) or len(packed) != (n_first + 7) // 8):
             raise self._damaged("its train")
-        kept = np.unpackbits(np.frombuffer(packed, np.uint8), count=n).astype(bool) if packed else None
-        if train is not None and not (train.all() if kept is None else np.array_equal(train, kept)):
+        kept = np.unpackbits(np.frombuffer(packed, np.uint8), count=n_first).astype(bool) if packed else None
+        first = None if train is None else train[:n_first]
+        if first is not None and not (first.all() if kept is None else np.array_equal(first, kept)):
             raise DataChangedError(
                 f"{name} was made with other train_indices. Leave them out, or use another file."
             )
         # None where the program was killed before all rows were read: then the fingerprint is written now.
         self._expected = self._journal.get_meta("fingerprint")
-        self._fingerprint_in_background()
-        return stored, kept
+        self._fingerprint_in_background(n_first, appends[:n_found])
+        return Resumed(stored, kept, n_first, n_found, is_grown)
+
+    def _compare_rows(self, appends: Sequence[Entry], n_appends: int, grow: bool) -> tuple[int, int, bool]:
+        """How many rows came first, the rows of how many appends there are, and whether there are more rows."""
+        X, n = self._X, len(self._X)
+        n_first = appends[0].n_before if appends else self._journal.get_meta("n_rows") or n
+        if not isinstance(n_first, int) or not 0 < n_first <= n:
+            raise self._other_data()
+        first = X if n_first == n else X[:n_first]
+        if self._journal.get_meta("quick_fingerprint") != quick_fingerprint(first):
+            raise self._other_data()
+        n_found, stop = 0, n_first
+        for entry in appends:
+            rows = X[stop : stop + entry.n_rows]
+            is_here = entry.n_before == stop and len(rows) == entry.n_rows
+            if not is_here or quick_fingerprint(rows) != entry.quick_fingerprint:
+                break
+            n_found, stop = n_found + 1, stop + entry.n_rows
+        if n_found < n_appends:
+            raise self._other_data()
+        if stop < n:
+            # What follows is neither in the session nor what was undone.
+            in_force = appends[n_appends - 1] if n_appends else None
+            n_before = n_first if in_force is None else in_force.n_before + in_force.n_rows
+            if not grow:
+                raise DataGrownError(self._journal.path.name, n_before, n)
+            return n_first, n_appends, True
+        return n_first, n_found, False
 
     def events(self) -> tuple[Event, ...]:
         """All events so far."""
@@ -109,14 +184,18 @@ class SessionFile:
         """Wait until all rows have been read, and raise if they are not those of the session."""
         if self._expected is not None:
             self._wait()
-            if self._found != self._expected:
+            if self._is_other:
                 raise self._other_data()
             self._expected = None
 
-    def append(self, event: Event) -> None:
-        """Write one event, once the data is known to be the right one; it is on disk when this returns."""
+    def append(self, *events: Event) -> None:
+        """Write events, once the data is known to be the right one; they are on disk when this returns."""
         self.verify()
-        self._journal.append(event)
+        self._journal.append(*events)
+
+    def release_rows(self) -> None:
+        """Let go of the table: after an append another one holds its rows."""
+        self._X = self._X[:0]
 
     def set_notes(self, values: dict[str, Any]) -> None:
         """Store JSON values under names of the caller."""
@@ -132,6 +211,15 @@ class SessionFile:
         self.close()
         if not created:
             self._journal.path.unlink(missing_ok=True)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self._journal.path.name
+
+    def allow_takeover(self) -> None:
+        """Let go of the file when this program opens it a second time."""
+        self._journal.give_way = self.close
 
     def close(self) -> None:
         """Close the file, once its rows have been read."""
@@ -153,15 +241,21 @@ class SessionFile:
             f"{self._journal.path.name} is damaged: {what} cannot be read. Use a copy of it."
         )
 
-    def _fingerprint_in_background(self) -> None:
-        if not isinstance(self._X, np.ndarray):
+    def _fingerprint_in_background(self, n_first: int, appends: Sequence[Entry] = ()) -> None:
+        X = self._X
+        if not isinstance(X, np.ndarray):
             self._expected = None
             return
 
         def work() -> None:
-            self._found = fingerprint(self._X)
+            found = fingerprint(X[:n_first])
             if self._expected is None:
-                self._journal.set_meta(fingerprint=self._found)
+                # If the file is lost, the next answer says so.
+                with contextlib.suppress(SessionFileError):
+                    self._journal.set_meta(fingerprint=found)
+            self._is_other = found != (self._expected or found) or any(
+                fingerprint(X[e.n_before : e.n_before + e.n_rows]) != e.fingerprint for e in appends
+            )
 
         self._thread = threading.Thread(target=work, name="cobras-fingerprint", daemon=True)
         self._thread.start()
@@ -172,6 +266,51 @@ class SessionFile:
 
     def _other_data(self) -> DataChangedError:
         return DataChangedError(
-            f"{self._journal.path.name} belongs to another table than the one given ({self._X.shape[0]} rows x "
-            f"{self._X.shape[1]} columns). Open it with the data it was made with, or use another file."
+            f"{self._journal.path.name} belongs to another table than the one given ({self._X.shape[0]} rows with "
+            f"{self._X.shape[1]} features of {self._X.dtype}). Open it with the data it was made with, read by "
+            "the same options, or use another file."
         )
+
+
+def fingerprints(X: npt.NDArray[Any]) -> dict[str, str]:
+    """Both fingerprints of rows that are added to a session."""
+    return {"quick_fingerprint": quick_fingerprint(X), "fingerprint": fingerprint(X)}
+
+
+def fingerprint(X: npt.NDArray[Any]) -> str:
+    """A name for a table: the same only for the same shape, type and contents.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> fingerprint(X) == fingerprint(np.asfortranarray(X)), fingerprint(X) == fingerprint(X[::-1])
+    (True, False)
+    """
+    return _digest(X, len(X))
+
+
+def quick_fingerprint(X: npt.NDArray[Any]) -> str:
+    """Like `fingerprint`, from the shape, the type and at most 1,024 evenly spaced rows.
+
+    Examples
+    --------
+    >>> X = np.zeros((5000, 2))
+    >>> before = quick_fingerprint(X)
+    >>> X[-1] = 1
+    >>> quick_fingerprint(X) == before
+    False
+    """
+    return _digest(X, min(len(X), 1024))
+
+
+def _digest(X: npt.NDArray[Any], n_rows: int) -> str:
+    """Hash evenly spaced rows in blocks of about a megabyte: a memory-mapped table is never copied whole."""
+    if X.dtype.hasobject:
+        raise InvalidDataError(f"A table of type {X.dtype} has no fingerprint. Convert it to numbers first.")
+    digest = hashlib.sha256(f"{X.shape} {X.dtype.str}".encode())
+    step = max(1, (1 << 20) * len(X) // max(1, X.nbytes))
+    for start in range(0, n_rows, step):
+        stop = min(start + step, n_rows)
+        rows = np.arange(start, stop) * (len(X) - 1) // max(1, n_rows - 1)
+        digest.update(X[rows].tobytes())
+    return digest.hexdigest()

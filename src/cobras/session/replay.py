@@ -1,65 +1,24 @@
-"""What a journal means: its events, folded into the entries that are in force, and a method that replays these.
-
-Undo, redo and revise are events like any other; nothing is ever erased. The fold is pure, so two journals with the
-same events are in the same state. A replay sends each answer to the method when its pair is asked.
-"""
+"""A method that is replayed from the entries of a history: each answer is sent when its pair is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from cobras.core.board import Board
 from cobras.core.constraints import Constraints
-from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError, SessionFileError
-from cobras.core.partition import Partition
-from cobras.core.types import Answer, Event, Pair, Record
-from cobras.methods.protocol import Reconsider, Step, Steps
-
-YEAR_9999 = 253_370_764_800.0  # seconds from 1970 to its beginning
-
-
-def _row(value: object) -> int:
-    """A row number, or a place or size from 0 on, in what may be a forged file."""
-    if type(value) is not int or value < 0:
-        raise ValueError("not a row number")
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One answer, volunteered constraint or mark that is in force.
-
-    Attributes
-    ----------
-    kind : {"answer", "constraint", "mark"}
-    pair, answer
-        What was said about which pair; None for a mark.
-    marked, pure, complete
-        Which super-instances a mark is about, by representative and size, and what it says of them.
-    at : float
-        When it was given, in seconds since 1970.
-    """
-
-    kind: str
-    pair: Pair | None = None
-    answer: Answer | None = None
-    marked: tuple[tuple[int, int], ...] = ()
-    pure: bool = False
-    complete: bool = False
-    at: float = field(default=0.0, compare=False)
-
-    @staticmethod
-    def of(event: Event) -> Entry:
-        """The entry that an answer, constraint or mark event makes."""
-        body = event.body
-        if not 0 <= event.at < YEAR_9999:
-            raise ValueError("a time that no calendar has")
-        if event.kind == "mark":
-            marked = tuple((_row(i), _row(size)) for i, size in body["super_instances"])
-            return Entry("mark", None, None, marked, bool(body["pure"]), bool(body["complete"]), event.at)
-        return Entry(event.kind, Pair(_row(body["i"]), _row(body["j"])), Answer(body["answer"]), at=event.at)
+from cobras.core.edits import Edit, Editor
+from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
+from cobras.core.ids import ClusterIds, KeptIds
+from cobras.core.partition import Partition, SuperInstance
+from cobras.core.types import Answer, Pair, Record
+from cobras.methods.protocol import Expectation, Grown, Reconsider, Step, Steps
+from cobras.session.beliefs import growth_of
+from cobras.session.entries import COUNTED, Entry
+from cobras.session.history import History
+from cobras.spaces.base import Space
+from cobras.spaces.collection import Collection
 
 
 class Revision(NamedTuple):
@@ -77,108 +36,38 @@ class Revision(NamedTuple):
     no_longer_asked: tuple[Record, ...]
 
 
-@dataclass(slots=True)
-class History:
-    """The entries in force, what redo would bring back, and the names of clusters.
+class Setting(NamedTuple):
+    """What a replay needs beside the history.
 
-    `boundaries` are the places after which answers were given to a method that had got everything before as
-    constraints: after an old answer was revised, or after a newer version asked other questions. A replay that
-    meets an unexpected question adds the rest up to the next boundary at once.
-
-    Examples
-    --------
-    >>> history = History()
-    >>> history.apply(Event("answer", {"i": 0, "j": 1, "answer": 1}))
-    >>> history.apply(Event("undo"))
-    >>> len(history.entries), len(history.undone)
-    (0, 1)
+    Attributes
+    ----------
+    collection : Collection
+        The data, before and after rows were added.
+    start : callable
+        Starts the method on a space and some constraints.
+    editor : callable
+        Makes an `Editor` for a space, which shows moves and merges on top of what the method shows.
+    doubts : bool
+        Whether the method takes answers that contradict each other.
     """
 
-    entries: list[Entry] = field(default_factory=list)
-    boundaries: list[int] = field(default_factory=list)
-    undone: list[tuple[Entry, list[int]]] = field(default_factory=list)
-    names: dict[int, str] = field(default_factory=dict)
-    n_answers: int = 0
+    collection: Collection
+    start: Callable[[Space, Constraints], Steps]
+    editor: Callable[[Space], Editor]
+    doubts: bool
 
-    def check_rows(self, n: int) -> None:
-        """Raise if an entry names a row that a table of n rows does not have."""
-        entries = [*self.entries, *(entry for entry, _ in self.undone)]
-        rows = [*self.names, *(i for e in entries for i in (e.pair or [i for i, _ in e.marked]))]
-        if rows and max(rows) >= n:
-            raise InvalidDataError(f"The session names row {max(rows)}, but the data has {n} rows.")
 
-    @staticmethod
-    def of(events: Iterable[Event]) -> History:
-        """The history that these events make; one that cobras cannot have written raises."""
-        history = History()
-        for number, event in enumerate(events, 1):
-            try:
-                history.apply(event)
-            except (KeyError, IndexError, TypeError, ValueError) as error:
-                raise SessionFileError(
-                    f"The session file is damaged: its event {number} ({event.kind!r}) makes no sense. "
-                    "Use a copy of the file."
-                ) from error
-        return history
+class Wish(NamedTuple):
+    """A cluster that is to be split: one of its rows, its number in a clustering, and where rows were in that."""
 
-    def after(self, event: Event) -> History:
-        """The history with one more event; this one stays as it is."""
-        history = History(
-            list(self.entries), self.boundaries, list(self.undone), dict(self.names), self.n_answers
-        )
-        history.apply(event)
-        return history
+    row: int
+    partition: Partition
+    number: int
+    homes: dict[int, SuperInstance]
 
-    def apply(self, event: Event) -> None:
-        """Apply one event; kinds that a later version may add change nothing."""
-        match event.kind:
-            case "answer" | "constraint" | "mark":
-                self._push(Entry.of(event))
-                self.undone.clear()
-            case "undo":
-                # The boundaries are stored with the entry: redo brings them back as they were.
-                entry, boundaries = self.entries.pop(), self.boundaries
-                self.n_answers -= entry.kind == "answer"
-                self.undone.append((entry, boundaries))
-                self.boundaries = sorted({min(boundary, len(self.entries)) for boundary in boundaries})
-            case "redo":
-                entry, self.boundaries = self.undone.pop()
-                self._push(entry)
-            case "revise":
-                at = _row(event.body["at"])
-                if self.entries[at].answer is None:
-                    raise ValueError("a mark has no answer")
-                self.entries[at] = replace(self.entries[at], answer=Answer(event.body["answer"]))
-                self.undone.clear()
-                self.boundaries = sorted({*self.boundaries, len(self.entries)})
-            case "rebase":
-                self.boundaries = sorted({*self.boundaries, len(self.entries)})
-            case "name":
-                representative, text = _row(event.body["representative"]), event.body["text"]
-                for row in (representative, *event.body.get("replaces", ())):
-                    self.names.pop(_row(row), None)
-                if not isinstance(text, str):
-                    raise TypeError("a name is a text")
-                if text:
-                    self.names[representative] = text
-
-    def _push(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        self.n_answers += entry.kind == "answer"
-
-    def records(self, void: Container[int]) -> tuple[Record, ...]:
-        """The answers and constraints as a person sees them; `void` holds the places of those without effect."""
-        found: list[Record] = []
-        for place, e in enumerate(self.entries):
-            if e.pair is not None and e.answer is not None:
-                found.append(Record(len(found), e.kind, e.pair, e.answer, e.at, place not in void))
-        return tuple(found)
-
-    def sections(self) -> Iterator[list[Entry]]:
-        """The entries from each boundary to the next."""
-        bounds = [0, *self.boundaries, len(self.entries)]
-        for start, stop in pairwise(bounds):
-            yield self.entries[start:stop]
+    def holds(self, pair: Pair) -> bool:
+        """Whether both rows are inside."""
+        return {*self.partition.clusters_of(pair, self.homes).values()} == {self.number}
 
 
 class Replay:
@@ -186,63 +75,115 @@ class Replay:
 
     Attributes
     ----------
+    space : Space
+        The data, with all rows that were added.
     step : Step
-        The open question and the current partition.
+        The open question and the clustering of the method.
+    partition : Partition
+        The clustering that is shown: that of the method, with moves and merges on top.
     partitions : list of Partition
-        One per answer, and the one before the first.
+        One per answer or board, and the one before the first.
+    expected : list of float or None
+        As many: the adjusted Rand index that the method expects each of them to have, if it says so.
+    boards : dict of int to Board or None
+        The boards that were made for the open question, by their number of cards.
     unasked : set of int
         Places in the history of answers whose question did not come up again; they were added as constraints.
     contradicted : dict of int to InconsistentAnswersError
         Places of entries that contradict earlier ones, hence are not in force, and what they contradict.
+    void : dict of int to set of Pair
+        Which of their pairs these are.
     """
 
-    def __init__(self, start: Callable[[Constraints], Steps], history: History) -> None:
+    def __init__(self, setting: Setting, history: History) -> None:
+        self.space = setting.collection.first
         self.constraints = Constraints()
+        self.boards: dict[int, Board | None] = {}
+        self.partitions: list[Partition] = []
+        self.expected: list[float | None] = []
         self.unasked: set[int] = set()
         self.contradicted: dict[int, InconsistentAnswersError] = {}
+        self.void: dict[int, set[Pair]] = {}
         self._answers: dict[Pair, Answer] = {}
         self._place = 0
-        self._start = start
+        self._setting = setting
+        # Made when they are needed: most runs have neither edits nor somebody who looks at ids.
+        self._editor: Editor | None = None
+        self._ids: ClusterIds | None = None
+        self._shown: list[tuple[Partition, bool]] = []
+        # Where some of the entries were undone, kept ids count at the end of the others.
+        kept, n_entries = history.kept_ids, len(history.entries)
+        self._to_keep = None if kept is None else kept._replace(place=min(kept.place, n_entries))
+        self._kept: dict[int, KeptIds] = {}
+        self._edits: list[Edit] = []
+        self._wishes: dict[int, Wish] = {}
         self._begin()
-        self.partitions: list[Partition] = [self.step.partition]
+        self._show(is_new=True)
         for section in history.sections():
             self.asked_otherwise = not self.feed(section)
 
     def feed(self, entries: Sequence[Entry]) -> bool:
         """Feed entries in order; False when an unexpected question made the rest constraints at once."""
+        self.boards = {}
         for at, entry in enumerate(entries):
-            if entry.kind != "answer":
-                self._add(entry)
-                self._reconsider()
-            elif self._is_answer_to_open_question(entry):
-                assert entry.pair is not None
-                assert entry.answer is not None
-                self._answers[entry.pair.ordered] = entry.answer
-                self._take(self._steps.send, entry.answer)
-                self.partitions.append(self.step.partition)
-                self._place += 1
-            else:
+            if entry.kind == "answer" and not self._is_answer_to_open_question(entry):
                 # No answer is lost: the rest is added without asking, and the method looks at all of it once.
                 for rest in entries[at:]:
+                    if rest.kind in COUNTED:
+                        self._show(is_new=True)
                     if rest.kind == "answer":
                         self.unasked.add(self._place)
-                        self.partitions.append(self.step.partition)
+                    if rest.kind == "append":  # what the method shows must be what the answers so far say
+                        self._reconsider()
                     self._add(rest)
                 self._reconsider()
+                self._end_wishes()
+                self._show(is_new=False)
                 return False
+            if entry.kind == "answer":
+                self._answer(entry)
+            else:
+                self._add(entry)
+                if entry.kind != "append":
+                    self._reconsider()
+            self._end_wishes()
+            self._show(is_new=entry.kind in COUNTED)
         return True
 
-    def without_effect(self, entries: Sequence[Entry]) -> set[int]:
-        """Places of the entries that are not in force: contradicted when they came, or doubted by the method."""
-        doubted = self.constraints.doubted
-        return self.contradicted.keys() | {
-            place
-            for place, entry in enumerate(entries)
-            if entry.pair is not None and doubted.get(entry.pair.ordered) is entry.answer
-        }
+    def ids_at(self, n_answers: int) -> tuple[int, ...]:
+        """The ids of the clusters that were shown after so many answers and boards."""
+        self._ids = self._ids or ClusterIds(self._shown, self._kept)
+        return self._ids.at(n_answers)
+
+    @property
+    def moved(self) -> frozenset[int]:
+        """The rows that a person moved."""
+        return frozenset(row for edit in self._edits for row in edit.rows)
+
+    def without_effect(self, entries: Sequence[Entry]) -> dict[int, set[Pair]]:
+        """The pairs that are not in force, by place: contradicted when they came, or doubted by the method."""
+        constraints, doubted = self.constraints, self.constraints.doubted
+        void = {place: set(pairs) for place, pairs in self.void.items()}
+        for place, entry in enumerate(entries) if doubted or self._setting.doubts else ():
+            found = {pair.ordered for pair, answer in entry.said if doubted.get(pair.ordered) is answer}
+            if entry.kind == "board":
+                # It may have said something else about a pair than an answer that is doubted, too.
+                said = [(pair, answer) for pair, answer in entry.said if answer is not Answer.UNSURE]
+                found |= {p.ordered for p, answer in said if constraints.answer_to(*p) is not answer}
+            if found:
+                void.setdefault(place, set()).update(found)
+        return void
+
+    def _answer(self, entry: Entry) -> None:
+        assert entry.pair is not None
+        assert entry.answer is not None
+        self._answers[entry.pair.ordered] = entry.answer
+        self._end_wishes(entry)
+        self._take(self._steps.send, entry.answer)
+        self._place += 1
 
     def _begin(self) -> None:
-        steps = self._start(self.constraints)
+        steps = self._setting.start(self.space, self.constraints)
         if not isinstance(steps, Generator):
             raise InvalidDataError(
                 f"A method is a generator function that yields Step(pair, partition), but it returned {steps!r}."
@@ -271,13 +212,128 @@ class Replay:
 
     def _add(self, entry: Entry) -> None:
         place, self._place = self._place, self._place + 1
-        if entry.pair is not None and entry.answer is not None:
-            try:
-                self.constraints.add(*entry.pair, entry.answer)
-                self.constraints.volunteered.add(entry.pair.ordered)
-            except InconsistentAnswersError as error:
-                self.contradicted[place] = error
+        match entry.kind:
+            case "mark":
+                self._mark(entry, place)
+            case "split":
+                (row,) = entry.rows
+                self._wishes[place] = self._wish(row)
+                self.constraints.to_split.update(dict.fromkeys(entry.marked, place))
+            case "move" | "merge":
+                self._edit(entry, place)
+            case "append":
+                self._grow(entry)
+            case _:
+                for pair, answer in entry.said:
+                    self._add_pair(entry, place, pair, answer)
+        self._end_wishes(entry)
+
+    def _add_pair(self, entry: Entry, place: int, pair: Pair, answer: Answer) -> None:
+        is_board, known = entry.kind == "board", self.constraints.relation(*pair)
+        if is_board and answer is Answer.UNSURE:
+            if known is not None:
+                return
+            self._answers.setdefault(pair.ordered, answer)
+        try:
+            self.constraints.add(*pair, answer)
+            if not is_board:
+                self.constraints.volunteered.add(pair.ordered)
+        except InconsistentAnswersError as error:
+            if is_board and self._setting.doubts:
+                self.constraints.doubted[pair.ordered] = answer
+                return
+            self.contradicted.setdefault(place, error)
+            self.void.setdefault(place, set()).add(pair.ordered)
+
+    def _edit(self, entry: Entry, place: int) -> None:
+        """Add all that a move or a merge says, or nothing where some of it contradicts an answer.
+
+        Answers that it takes back are as if they had not been given.
+        """
+        against = () if entry.answer is Answer.UNSURE else entry.against
+        gone = {pair.ordered for pair, answer in against if self.constraints.answer_to(*pair) is answer}
+        try:
+            (self.constraints.without(gone) if gone else self.constraints).check_all(entry.said)
+        except InconsistentAnswersError as error:
+            self.contradicted[place] = error
+            self.void[place] = {pair.ordered for pair, _ in entry.said}
             return
+        if gone:
+            self._take_back(gone)
+        for pair, answer in entry.said:
+            self.constraints.add(*pair, answer)
+            self.constraints.volunteered.add(pair.ordered)
+        if entry.said:
+            self._edits.append(Edit(entry.rows, entry.said))
+        if gone:
+            # Methods expect that more and more is known, so that they need not look at all of it again.
+            self._restart()
+
+    def _take_back(self, gone: set[Pair]) -> None:
+        for pair in gone:
+            self.constraints.doubt(pair)
+            self.constraints.volunteered.discard(pair)
+            self._answers.pop(pair, None)
+        edits = (
+            (rows, tuple(one for one in said if one[0].ordered not in gone)) for rows, said in self._edits
+        )
+        self._edits = [Edit(rows, said) for rows, said in edits if said]
+
+    def _grow(self, entry: Entry) -> None:
+        """Give the method the new rows; the clusters that are to be split are then those of the same rows."""
+        old, before, believes = self.space, self.step.partition, self.step.beliefs is not None
+        space = self._setting.collection.grow(old, entry.fingerprint)
+        growth = growth_of(self.step, self.constraints, old, space)
+        # An editor remembers in which super-instances rows are, and these have changed.
+        self.space, self._editor = space, None
+        try:
+            self._take(self._steps.throw, Grown(before, space, growth))
+            if not believes or self.step.beliefs is None:
+                # Even if it found out more from the answers: until the next one, old rows stay where they are.
+                self.step = replace(self.step, partition=growth.partition, beliefs=None)
+        except Grown:
+            self._restart()
+        self._show(is_new=False)
+        self._wishes = {place: self._wish(wish.row) for place, wish in self._wishes.items()}
+
+    def _wish(self, row: int) -> Wish:
+        return Wish(row, self.partition, self.partition.clusters_of([row])[row], {})
+
+    def _end_wishes(self, entry: Entry | None = None) -> None:
+        """End the wishes inside which an entry found a difference; without one, those not asked about."""
+        wishes = self._wishes
+        if not wishes:
+            return
+        if entry is not None:
+            apart = [pair for pair, answer in entry.said if answer is Answer.DIFFERENT]
+            wishes = {p: wish for p, wish in wishes.items() if not any(map(wish.holds, apart))}
+        elif self.step.pair is None or not any(wish.holds(self.step.pair) for wish in wishes.values()):
+            wishes = {}
+        to_split = self.constraints.to_split
+        for mark in [mark for mark, place in to_split.items() if place not in wishes]:
+            del to_split[mark]
+        self._wishes = wishes
+
+    def _show(self, is_new: bool) -> None:
+        """Add what is shown now, or put it in the place of what was shown before."""
+        self.partition = self.step.partition
+        if self._edits:
+            self._editor = self._editor or self._setting.editor(self.space)
+            self.partition = self._editor.edit(self.partition, self._edits, self.constraints)
+        beliefs = self.step.beliefs
+        expected = beliefs.expected_ari() if isinstance(beliefs, Expectation) else None
+        if is_new:
+            self.partitions.append(self.partition)
+            self.expected.append(expected)
+        else:
+            self.partitions[-1] = self.partition
+            self.expected[-1] = expected
+        if self._to_keep is not None and self._place >= self._to_keep.place:
+            self._kept[len(self._shown)] = self._to_keep
+            self._to_keep = None
+        self._shown.append((self.partition, is_new))
+
+    def _mark(self, entry: Entry, place: int) -> None:
         # A new mark replaces the old one; one that says neither pure nor complete only removes it.
         for mark in entry.marked:
             self.constraints.pure.discard(mark)
@@ -290,10 +346,9 @@ class Replay:
     def _reconsider(self) -> None:
         """Tell the method that the constraints or marks have changed; restart one that does not handle this."""
         try:
-            self._take(self._steps.throw, Reconsider())
+            self._take(self._steps.throw, Reconsider(self.step.partition))
         except Reconsider:
             self._restart()
-        self.partitions[-1] = self.step.partition
 
     def _restart(self) -> None:
         """Begin anew on the constraints as they are, and answer from them what has been answered before."""

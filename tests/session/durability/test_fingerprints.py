@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobras.core.exceptions import InvalidDataError
-from cobras.session.journal import fingerprint, quick_fingerprint
+from cobras.core.exceptions import InvalidDataError, SessionFileError
+from cobras.core.types import Event
+from cobras.session.file import SessionFile, fingerprint, quick_fingerprint
 
 tables = st.tuples(
     st.integers(0, 6), st.integers(0, 4), st.sampled_from(["f4", "f8", "i2", "?", "U3", ">f8"])
@@ -58,3 +59,16 @@ def test_objects_have_no_fingerprint() -> None:
     for name in (fingerprint, quick_fingerprint):
         with pytest.raises(InvalidDataError, match="type object has no fingerprint"):
             name(np.array([["a", 1]], dtype=object))
+
+
+def test_a_file_that_is_gone_before_all_rows_are_read_gives_no_traceback(tmp_path: Path) -> None:
+    file = SessionFile(tmp_path / "a.cobras", np.ones((4, 2)))
+    file.create({"method": "cobras", "random_state": 0}, None)
+    file._wait()
+    (tmp_path / "a.cobras").unlink()
+    # As if the rows had taken longer: an error in the thread would be a warning here, and a traceback elsewhere.
+    file._fingerprint_in_background(4)
+    file._wait()
+    with pytest.raises(SessionFileError, match="deleted or moved"):
+        file.append(Event("undo"))
+    file.close()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,17 +20,17 @@ from hypothesis import strategies as st
 from cobras.core.exceptions import SessionFileError
 from cobras.core.types import Event
 from cobras.session.journal import Journal
-from tests.session.journals import MEMORY, posix, written
+from tests.session.durability.journals import MEMORY, posix, written
 
 KILLS = """
 import os, random, signal, struct, sys, time
 from cobras.session.journal import Journal
 from cobras.core.types import Event
-from tests.session.journals import MEMORY, posix, written
+from tests.session.durability.journals import MEMORY, posix, written
 
 folder, kills = sys.argv[1], int(sys.argv[2])
 draw = random.Random(0)
-early = late = 0
+early = late = total = 0
 for kill in range(kills):
     fresh = kill % 3 == 0
     if fresh:
@@ -62,20 +65,22 @@ for kill in range(kills):
     known = len(found)
     early += fresh and not acknowledged
     late += bool(acknowledged)
-print(early, late)
+    total += len(acknowledged)
+print(early, late, total)
 """
 
 
 @posix
-def test_no_acknowledged_event_is_lost_by_a_kill(tmp_path: Path) -> None:
+def test_no_acknowledged_event_is_lost_by_a_kill(tmp_path: Path, report_tried: Callable[..., None]) -> None:
     kills = 500 if os.environ.get("COBRAS_SOAK") else 50
     done = subprocess.run(
         [sys.executable, "-c", KILLS, tmp_path, str(kills)], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    early, late = map(int, done.stdout.split())
+    early, late, total = map(int, done.stdout.split())
     assert early > 0, "no kill came before the first acknowledgement of a new file"
     assert late > 0, "no kill came after an acknowledgement"
+    report_tried("a kill of a journal, also while it is created", kills, acknowledged_events=total)
 
 
 FULL = """
@@ -83,7 +88,7 @@ import resource, sys
 from cobras.core.exceptions import SessionFileError
 from cobras.session.journal import Journal
 from cobras.core.types import Event
-from tests.session.journals import MEMORY, posix, written
+from tests.session.durability.journals import MEMORY, posix, written
 
 limits = resource.getrlimit(resource.RLIMIT_FSIZE)
 with Journal(sys.argv[1]) as journal:
@@ -179,7 +184,9 @@ def test_damage_anywhere_gives_a_prefix_or_one_sentence(
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_one_bit_anywhere_gives_the_same_data_or_one_sentence(part: int) -> None:
+def test_one_bit_anywhere_gives_the_same_data_or_one_sentence(
+    part: int, report_tried: Callable[..., None]
+) -> None:
     """In particular no row vanishes, and a session does not become a new one."""
     made = [Event("answer", {"i": n, "j": n + 1, "answer": n % 2}, at=1e9 + n / 7) for n in range(60)]
     metas = {"parameters": {"method": "cobras", "random_state": 7}, "train": b"\xff" * 19, "note:data": None}
@@ -208,11 +215,31 @@ def test_one_bit_anywhere_gives_the_same_data_or_one_sentence(part: int) -> None
                 n_said += 1
             for side in ("-wal", "-journal", "-shm"):
                 Path(f"{path}{side}").unlink(missing_ok=True)
-    print(f"{len(bits)} of {n_bits} bits flipped: {n_said} sentences, the same data otherwise")
     assert n_said > 100
+    report_tried(
+        "a flipped bit in a journal of 60 events", len(bits), refused=n_said, the_same=len(bits) - n_said
+    )
 
 
 # The file goes while the session goes on
+
+
+def test_every_bit_of_the_index_of_keys(tmp_path: Path) -> None:
+    """The index holds the keys a second time, and there a flipped bit may make bytes of a text."""
+    path = tmp_path / "s.cobras"
+    with Journal(path) as journal:
+        journal.set_meta(parameters={"method": "cobras"}, train=b"\xff" * 19)
+    content = path.read_bytes()
+    # Both places where the key stands: in the table and in the index.
+    places = [m.start() for m in re.finditer(b"parameters", content) if m.start() > 4096]
+    assert len(places) == 2
+    for place in places:
+        for bit in range(8 * (place - 12), 8 * (place + 12)):
+            damaged = bytearray(content)
+            damaged[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(damaged)
+            with contextlib.suppress(SessionFileError), Journal(path) as journal:
+                assert journal.get_meta("parameters") == {"method": "cobras"}
 
 
 @posix

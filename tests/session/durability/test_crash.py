@@ -3,15 +3,25 @@
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cobras import Answer, Session
 from cobras.session import session as module
+from tests.session.durability.journals import MEMORY, reopen
 
 KILLS = 500 if os.environ.get("COBRAS_SOAK") else 50
+
+
+@pytest.fixture
+def folder():
+    with tempfile.TemporaryDirectory(dir=MEMORY) as made:
+        yield Path(made)
+
 
 # One process imports and compiles everything, then forks a child for every round: a kill costs milliseconds. The
 # child says after each change how many events the journal has and what the session looks like.
@@ -19,8 +29,11 @@ NURSERY = """
 import os, random, signal, struct, sys, time, zlib
 from sklearn.datasets import load_iris
 from cobras import CobrasError, Session
+from tests.session.durability.journals import reopen
 
 X, y = load_iris(return_X_y=True)
+order = random.Random(0).sample(range(150), 150)
+X, y = X[order], y[order]
 Session(X, random_state=5).ask()
 folder, kills = sys.argv[1], int(sys.argv[2])
 path, known, state, interrupted, kinds, total = os.path.join(folder, "s.cobras"), [], None, 0, set(), 0
@@ -28,12 +41,16 @@ chance = random.Random(1)
 
 def look(session):
     seen = (session.history, session.names, session.marks, session.ask(), session.can_undo, session.can_redo)
-    return zlib.crc32(repr((seen, session.labels_.tolist())).encode())
+    return zlib.crc32(repr((seen, session.labels_.tolist(), session.cluster_ids_, session.to_split)).encode())
 
 def change(session, chance):
-    i, j = chance.sample(range(150), 2)
+    n = session.space.n
+    i, j = chance.sample(range(n), 2)
     cluster = chance.randrange(session.partition.n_clusters)
-    match chance.choice("answer answer answer constraint mark name undo redo revise".split()):
+    kinds = "answer answer answer answer board constraint mark name move merge split append undo revise"
+    kind = chance.choice(kinds.split())
+    # Only right after an undo is there something to redo.
+    match "redo" if session.can_redo and chance.random() < 0.5 else kind:
         case "answer":
             pair = session.ask()
             if pair is not None:
@@ -44,6 +61,19 @@ def change(session, chance):
             session.mark(cluster, pure=i % 2 == 0, complete=i % 3 == 0)
         case "name":
             session.name(cluster, f"{i} {j}")
+        case "board":
+            board = session.board(3)
+            if board is not None:
+                rows = [*board.cards, *board.piles]
+                session.sort(board, [[row for row in rows if y[row] == label] for label in range(3)])
+        case "move":
+            session.move([i], chance.choice([None, cluster]))
+        case "merge":
+            session.merge(cluster, i % session.partition.n_clusters)
+        case "split":
+            session.split(cluster)
+        case "append":
+            session.append(X[n : n + 3])
         case "undo":
             session.undo()
         case "redo":
@@ -52,7 +82,7 @@ def change(session, chance):
             session.revise(chance.randrange(len(session.history) or 1), None)
 
 def work(pipe, chance):
-    with Session.open(path, X, random_state=5) as session:
+    with reopen(path, X, 120, random_state=5) as session:
         while True:
             try:
                 change(session, chance)
@@ -74,14 +104,16 @@ for kill in range(kills):
         finally:
             os._exit(1)
     os.close(writer)
-    time.sleep(chance.random() * 0.1)
-    os.kill(child, signal.SIGKILL)
-    interrupted += os.WIFSIGNALED(os.waitpid(child, 0)[1])
     with open(reader, "rb") as pipe:
-        said = list(struct.iter_unpack("<qq", pipe.read()))
+        # Some changes, however busy the machine is, and then any instant.
+        begun = pipe.read(16 * chance.randrange(10))
+        time.sleep(chance.random() * (0.02 if begun else 0.1))
+        os.kill(child, signal.SIGKILL)
+        interrupted += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        said = list(struct.iter_unpack("<qq", begun + pipe.read()))
     total += len(said)
     n, state = said[-1] if said else (len(known), state)
-    with Session.open(path, X, random_state=5) as session:
+    with reopen(path, X, 120, random_state=5) as session:
         events = session._file.events()
         # What was acknowledged is there; one change more may have been on its way, and looking may add a rebase.
         assert n <= len(events) <= n + 2, (n, len(events))
@@ -95,15 +127,15 @@ print(interrupted, total, *sorted(kinds - {"rebase"}))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs fork and SIGKILL")
-def test_no_acknowledged_change_is_lost_by_a_kill(tmp_path):
+def test_no_acknowledged_change_is_lost_by_a_kill(tmp_path, report_tried):
     run = [sys.executable, "-c", NURSERY, str(tmp_path), str(KILLS)]
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     interrupted, total, *kinds = done.stdout.split()
-    print(f"{interrupted} kills, {total} acknowledged changes, none lost")
     assert int(interrupted) == KILLS
     assert int(total) > KILLS
     assert kinds == sorted(CHANGES)
+    report_tried("a kill of a session", KILLS, acknowledged_changes=int(total), kinds_of_change=len(kinds))
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------
@@ -111,6 +143,11 @@ def test_no_acknowledged_change_is_lost_by_a_kill(tmp_path):
 X = [[0.0], [0.1], [0.2], [5.0], [5.1], [9.0], [9.1], [9.2]]
 FOLDER = str(Path(module.__file__).parent)
 CHANGES = {
+    "board": lambda s: s.sort(s.board(2), []),
+    "move": lambda s: s.move([7], to=int(s.labels_[5])),
+    "merge": lambda s: s.merge(int(s.labels_[7]), int(s.labels_[5])),
+    "split": lambda s: s.split(np.bincount(s.labels_).argmax()),
+    "append": lambda s: s.append([[5.2]]),
     "answer": lambda s: s.tell(None, s.ask()),
     "constraint": lambda s: s.add_constraint(0, 1, Answer.SAME),
     "mark": lambda s: s.mark(0, pure=True),
@@ -145,15 +182,16 @@ def interrupted_after(n_lines):
 
 
 def seen(session):
-    return session.history, session.names, session.marks, session.ask(), session.can_undo, session.can_redo
+    asked = session.ask(), session.to_split, session.can_undo, session.can_redo
+    return session.history, session.names, session.marks, session.cluster_ids_, asked
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_after_an_interruption_memory_is_what_the_file_says(kind, tmp_path):
-    path, change = tmp_path / "s.cobras", CHANGES[kind]
+def test_after_an_interruption_memory_is_what_the_file_says(kind, folder, report_tried):
+    path, change = folder / "s.cobras", CHANGES[kind]
     step = 1 if os.environ.get("COBRAS_SOAK") else 4
     session = Session.open(path, X, "cobra", 0, n_super_instances=8)
-    for n_lines in range(0, 2000, step):
+    for n_lines in range(0, 4000, step):
         # A state in which the change is possible, and not one that grows.
         while session.can_undo:
             session.undo()
@@ -170,12 +208,13 @@ def test_after_an_interruption_memory_is_what_the_file_says(kind, tmp_path):
             break
         found = seen(session)
         session.close()
-        session = Session.open(path, X)
+        session = reopen(path, np.array([*X, [5.2]]))
         assert seen(session) == found, n_lines
     else:
         pytest.fail("the change never came to its end")
     session.close()
     assert n_lines > 5 * step
+    report_tried("Ctrl-C within a change, after any line", n_lines // step, kinds_of_change=1)
 
 
 def test_an_interrupted_session_in_memory_holds_all_or_nothing():
@@ -226,10 +265,10 @@ with Session.open(sys.argv[1], X, random_state=0) as session:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the kernel says no sizes")
-def test_answers_and_undos_take_no_more_memory(tmp_path):
+def test_answers_and_undos_take_no_more_memory(folder, report_tried):
     steps = 20_000 if os.environ.get("COBRAS_SOAK") else 1_000
-    run = [sys.executable, "-c", GROWTH, str(tmp_path / "s.cobras"), str(steps)]
+    run = [sys.executable, "-c", GROWTH, folder / "s.cobras", str(steps)]
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    print(f"{float(done.stdout):.1f} MB more after {steps} answers and undos")
     assert float(done.stdout) < (24 if os.environ.get("COBRAS_SOAK") else 6)
+    report_tried("an answer or undo in a session", steps, MB_more_memory=float(done.stdout))

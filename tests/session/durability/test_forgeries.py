@@ -17,6 +17,12 @@ BODIES = {
     "mark": {"super_instances": [[0, 1]], "pure": True, "complete": False},
     "name": {"representative": 0, "text": "a", "replaces": [1]},
     "revise": {"at": 0, "answer": 1},
+    "undo": {"action": "answer"},
+    "board": {"cards": [0, 1], "piles": [2], "groups": [[0, 2], [1]]},
+    "move": {"rows": [0], "said": [[0, 1, 1], [0, 2, 0]], "names": [[0, 2]]},
+    "merge": {"said": [[0, 1, 1]]},
+    "split": {"row": 0, "super_instances": [[0, 1]]},
+    "append": {"n_before": 8, "n_rows": 1, "quick_fingerprint": "a", "fingerprint": "b"},
 }
 EVENTS = [
     *(Event(kind, {**body, key: value}) for kind, body in BODIES.items() for key in body for value in WRONG),
@@ -33,8 +39,19 @@ EVENTS = [
     Event("answer", {"i": 3, "j": 3, "answer": 0}),
     Event("mark", {"super_instances": [[8, 1]], "pure": True, "complete": True}),
     Event("name", {"representative": 8, "text": "a"}),
+    Event("board", {"cards": [0, 8], "piles": [], "groups": []}),
+    Event("board", {"cards": [0, 1], "piles": [1], "groups": []}),
+    Event("board", {"cards": [], "piles": [], "groups": []}),
+    Event("move", {"rows": [8], "said": []}),
+    Event("move", {"rows": [0], "said": [[0, 0, 0]]}),
+    Event("move", {"rows": [0], "said": [[1, 2, -1]]}),
+    Event("merge", {"said": []}),
+    Event("split", {"row": 8, "super_instances": []}),
+    Event("split", {"row": 0, "super_instances": [[7, 99]]}),
+    Event("revise", {"at": 1, "answer": -1}),
 ]
-KEYS = ["parameters", "quick_fingerprint", "fingerprint", "train"]
+FORGED = "a session file with forged content"
+KEYS = ["parameters", "n_rows", "quick_fingerprint", "fingerprint", "train"]
 OPTIONS = [
     "method",
     "random_state",
@@ -61,7 +78,11 @@ def look_at(path):
             assert session.ask() is not None or session.progress.reason
             assert len(session.labels_) == 8
             assert len(session.partitions) == session.n_answers + 1
-            assert set(session.names) | set(session.marks) <= set(range(8))
+            assert set(session.names) | set(session.marks) | set(session.to_split) <= set(range(8))
+            assert len(session.cluster_ids_) == session.partition.n_clusters
+            if (board := session.board(2)) is not None:
+                session.sort(board, [])
+                session.undo()
             session.export_answers(path.with_suffix(".csv"))
             session.add_constraint(0, 7, Answer.DIFFERENT)
             session.undo()
@@ -83,7 +104,7 @@ def path(tmp_path):
     return path
 
 
-def test_forged_events(path):
+def test_forged_events(path, report_tried):
     sound = path.read_bytes()
     refused = 0
     for event in EVENTS:
@@ -91,18 +112,19 @@ def test_forged_events(path):
         with storage.Journal(path) as journal:
             journal.append(event)
         refused += look_at(path) is not None
-    print(f"{len(EVENTS)} forged events, {refused} refused")
     assert refused >= 100
+    report_tried(FORGED, len(EVENTS), refused=refused)
 
 
-def test_an_undo_too_many(path):
+def test_an_undo_too_many(path, report_tried):
     with storage.Journal(path) as journal:
         for _ in range(3):
             journal.append(Event("undo"))
     assert "event 5 ('undo')" in look_at(path)
+    report_tried(FORGED, 1, refused=1)
 
 
-def test_forged_facts(path):
+def test_forged_facts(path, report_tried):
     sound = path.read_bytes()
     with storage.Journal(path) as journal:
         parameters = journal.get_meta("parameters")
@@ -112,12 +134,15 @@ def test_forged_facts(path):
         *({"parameters": {k: v for k, v in parameters.items() if k != key}} for key in OPTIONS),
         {"parameters": {**parameters, "method": "os:abort"}},
         {"parameters": {**parameters, "random_state": 10**4000}},
+        {"parameters": {**parameters, "n_init": 10**9}},
     ]
+    refused = 0
     for values in forged:
         path.write_bytes(sound)
         with storage.Journal(path) as journal:
             journal.set_meta(**values)
-        look_at(path)
+        refused += look_at(path) is not None
+    report_tried(FORGED, len(forged), refused=refused)
 
 
 STATEMENTS = [
@@ -173,17 +198,18 @@ VIEWS = {
     ],
     ids=" ".join,
 )
-def test_forged_tables(path, statements):
+def test_forged_tables(path, statements, report_tried):
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         for statement in statements:
             db.execute(statement)
     before = path.read_bytes()
     assert look_at(path) is not None
     assert path.read_bytes() == before
+    report_tried(FORGED, 1, refused=1)
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, "{", "", "[1]", '"x"', "null", "NaN", "\0"])
-def test_forged_json(path, text):
+def test_forged_json(path, text, report_tried):
     """What no JSON writer writes, with the checksums that it would have."""
     for table in ("event", "meta"):
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
@@ -208,3 +234,4 @@ def test_forged_json(path, text):
         assert look_at(path) is not None
         Path(path).unlink()
         make(path)
+    report_tried(FORGED, 2, refused=2)

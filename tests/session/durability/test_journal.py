@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 from cobras.core.exceptions import SessionFileError
 from cobras.core.types import Answer, Event
 from cobras.session import journal as storage
-from cobras.session.journal import Journal
-from tests.session.journals import MEMORY, posix, written
+from cobras.session.journal import Journal, copy_of
+from tests import started
+from tests.session.durability.journals import MEMORY, posix, written
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
@@ -44,7 +45,7 @@ journal.set_meta(seed=7)
 for n in range(20):
     journal.append(Event("answer", {"n": n}))
 print("ready", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -70,13 +71,10 @@ def refusal_elsewhere(path: Path) -> str:
 def held(path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the journal with 20 events; killed at the end."""
     command = [sys.executable, "-c", HOLDER, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            yield process
-        finally:
-            process.kill()
+    with started(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
 
 
 def folder_bytes(folder: Path) -> dict[str, bytes]:
@@ -379,3 +377,38 @@ def test_the_mark_of_a_file_is_part_of_a_transaction(tmp_path: Path) -> None:
         assert db.execute("PRAGMA application_id").fetchone() == (0,)
         assert db.execute("PRAGMA user_version").fetchone() == (0,)
     assert (tmp_path / "s").stat().st_size == 0
+
+
+WRITER = """
+import sys
+from cobras.core.types import Event
+from cobras.session.journal import Journal
+with Journal(sys.argv[1]) as journal:
+    print("open", flush=True)
+    for k in range(int(sys.argv[2])):
+        journal.append(Event("answer", {"i": k, "j": k + 1, "answer": 1}))
+        print(k, flush=True)
+    input()
+"""
+
+
+def test_a_copy_holds_all_that_was_written_by_another_program(tmp_path: Path) -> None:
+    path = tmp_path / "s.cobras"
+    command = [sys.executable, "-c", WRITER, str(path), "60"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with started(command, **pipes) as writer:
+        assert writer.stdout.readline() == "open\n"
+        for n in range(60):
+            assert writer.stdout.readline() == f"{n}\n"
+            if n % 12 and n != 59:
+                continue
+            with copy_of(path) as copy, Journal(copy) as journal:
+                rows = [event.body["i"] for event in journal.events()]
+            assert rows == list(range(len(rows)))
+            assert len(rows) > n
+            assert not copy.exists()
+        writer.communicate("\n", timeout=60)
+    with Journal(path) as journal:
+        assert len(journal.events()) == 60
+        with pytest.raises(SessionFileError, match="already open in this program"), copy_of(path):
+            pass
