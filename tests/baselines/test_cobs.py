@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, rand_score
 
 from cobras import Answer, Constraints, InvalidDataError, Session
-from cobras.baselines.cobs import (
-    clustering_weights,
-    entailed_pairs,
-    n_satisfied,
-    select,
-    unknown_pairs,
-    vote_margins,
-)
+from cobras.baselines.clusterers import state_random
+from cobras.baselines.cobs import EVEN, clustering_weights, mostly_alone, question_chances, select
+from cobras.baselines.relations import unknown_pairs
 from cobras.spaces.euclidean import EuclideanSpace
 from tests.baselines.blobs import SMALL, blobs, members
+from tests.baselines.test_relations import implied
 from tests.laws.problems import Problem
 
 METHOD = "cobras.baselines.cobs:cobs"
@@ -45,7 +41,6 @@ def cobs_problems(draw, unsure=True, max_rows=16):
         "deduplicate": draw(st.booleans()),
         "sample_size": draw(st.sampled_from([1, 5, 200])),
         "update": draw(st.sampled_from(["both", "penalise"])),
-        "count_entailed": draw(st.booleans()),
     }
     return Problem(
         X, y, train, METHOD, draw(st.integers(0, 99)), options, draw(st.sampled_from([0, 3])) * unsure
@@ -62,15 +57,9 @@ def scores(labels, pairs_and_answers):
     return [sum((c[i] == c[j]) == (a is Answer.SAME) for (i, j), a in pairs_and_answers) for c in labels]
 
 
-def implied(constraints, rows):
-    """All pairs of rows with a known relation."""
-    relations = ((pair, constraints.relation(*pair)) for pair in itertools.combinations(rows, 2))
-    return [(pair, answer) for pair, answer in relations if answer is not None]
-
-
 @settings(max_examples=40)
 @given(cobs_problems())
-def test_the_result_is_the_pool_member_with_the_largest_score_until_no_pair_is_left(problem):
+def test_the_result_is_a_pool_member_until_no_pair_is_left(problem):
     session = problem.session()
     known, n = Constraints(), len(problem.X)
     shown = range(n) if problem.train is None else np.flatnonzero(problem.train).tolist()
@@ -78,8 +67,6 @@ def test_the_result_is_the_pool_member_with_the_largest_score_until_no_pair_is_l
     labels = pool_of(session).labels
     while True:
         assert tuple(session.labels_.tolist()) in members(labels)
-        counted = implied(known, range(n)) if problem.options["count_entailed"] else list(known)
-        assert scores([session.labels_], counted)[0] == max(scores(labels, counted))
         left = [
             p
             for p in itertools.combinations(shown, 2)
@@ -92,6 +79,20 @@ def test_the_result_is_the_pool_member_with_the_largest_score_until_no_pair_is_l
         assert pair.ordered in left  # training rows, neither implied nor set aside
         known.add(*pair, problem.answer(*pair))
         session.tell(problem.answer(*pair), pair)
+
+
+@settings(max_examples=40)
+@given(cobs_problems(unsure=False), st.booleans())
+def test_with_all_pairs_answered_the_result_has_the_highest_rand_index(problem, volunteered):
+    session = problem.session()
+    shown = range(len(problem.X)) if problem.train is None else map(int, np.flatnonzero(problem.train))
+    pairs = [(p, problem.answer(*p)) for p in itertools.combinations(shown, 2)]
+    if volunteered:
+        for p, answer in pairs:
+            session.add_constraint(*p, answer is Answer.SAME)
+    problem.answer_all(session)
+    assert session.ask() is None
+    assert scores([session.labels_], pairs)[0] == max(scores(pool_of(session).labels, pairs))
 
 
 @settings(max_examples=25)
@@ -117,33 +118,11 @@ def test_volunteered_and_revised_answers_count_as_answers(problem, data):
         session.add_constraint(i, j, bool(problem.y[i] == problem.y[j]))
     if session.history:
         session.revise(data.draw(st.integers(0, len(session.history) - 1)), None)
-    known = session._replay.constraints
-    counted = implied(known, range(len(problem.X))) if problem.options["count_entailed"] else list(known)
-    assert scores([session.labels_], counted)[0] == max(scores(pool_of(session).labels, counted))
     problem.answer_all(session)
     assert session.ask() is None
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_pair_asked_minimises_the_criterion(seed):
-    """With a sample that holds all pairs, the vote on the asked pair is the closest of all unknown ones."""
-    X, y = blobs(14, seed, centers=3)
-    problem = Problem(X, y, None, METHOD, seed, SMALL | {"update_factor": 1.3, "sample_size": 1000})
-    session = problem.session()
-    session.ask()
-    labels = pool_of(session).labels
-    for _ in range(25):
-        known = session._replay.constraints
-        weights = [1.3 ** (2 * s) for s in scores(labels, list(known))]
-        left = [p for p in itertools.combinations(range(14), 2) if known.relation(*p) is None]
-        votes = {
-            (i, j): abs(sum(w * (1 if c[i] == c[j] else -1) for w, c in zip(weights, labels, strict=True)))
-            for i, j in left
-        }
-        if (pair := session.ask()) is None:
-            break
-        assert votes[pair.ordered] <= min(votes.values()) + 1e-9 * sum(weights)
-        problem.answer_all(session, 1)
+    if problem.train is None and not session._replay.constraints.set_aside:
+        counted = implied(session._replay.constraints, range(len(problem.X)))
+        assert scores([session.labels_], counted)[0] == max(scores(pool_of(session).labels, counted))
 
 
 def steps(labels, y, seed=0, n_queries=None, train=None, **options):
@@ -156,6 +135,83 @@ def steps(labels, y, seed=0, n_queries=None, train=None, **options):
         i, j = found[-1].pair
         found.append(method.send(Answer.SAME if y[i] == y[j] else Answer.DIFFERENT))
     return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_questions_and_results_by_definition(seed):
+    """The chance of a pair, how much its answer counts, and the score of a clustering, in the words of the docs."""
+    rng, n, size = np.random.default_rng(seed), 14, 30
+    y = rng.integers(3, size=n)
+    labels = [rng.integers(k, size=n) for k in (1, 2, 3, 4)] + [
+        np.where(rng.random(n) < 0.3, 3, y),
+        np.arange(n),
+    ]
+    known, counts = Constraints(), []
+    for step in steps(labels, y, seed, sample_size=size, factor=1.3):
+        total = sum(counts)
+        right = [
+            [
+                count * ((c[i] == c[j]) == (a is Answer.SAME))
+                for ((i, j), a), count in zip(known, counts, strict=True)
+            ]
+            for c in labels
+        ]
+        implied_now = implied(known, range(n))
+        n_left = n * (n - 1) // 2 - len(implied_now)
+        score = [
+            found + n_left * sum(r) / max(len(counts), 1)
+            for found, r in zip(scores(labels, implied_now), right, strict=True)
+        ]
+        at = [tuple(step.partition.labels) == tuple(space_labels(c)) for c in labels].index(True)
+        assert score[at] == pytest.approx(max(score))
+        if step.pair is None:
+            break
+        draws = state_random(seed, (2, 1, len(known), 0))
+        pairs = [tuple(p) for p in unknown_pairs(known, np.arange(n), n, size, draws).tolist()]
+        weights = [1.3 ** (sum(r) * len(counts) / total) if total else 1.0 for r in right]
+        doubt = []
+        for i, j in pairs:
+            p = sum(w for w, c in zip(weights, labels, strict=True) if c[i] == c[j]) / sum(weights)
+            doubt.append(max(p * (1 - p), 0) ** 0.5)
+        chances = [EVEN / len(pairs) + (1 - EVEN) * d / sum(doubt) for d in doubt]
+        at = draws.choice(len(pairs), p=chances)
+        assert step.pair == pairs[at]
+        counts.append(1 / (len(pairs) * chances[at]))
+        known.add(*step.pair, Answer.of(bool(y[step.pair.i] == y[step.pair.j])))
+    assert len(counts) > 10
+
+
+def space_labels(labels):
+    """Numbered by the first instance, as partitions are."""
+    return EuclideanSpace(np.arange(len(labels), dtype=float)[:, None]).partition(np.array(labels)).labels
+
+
+def test_who_is_right_about_the_most_disputed_pairs_alone_is_not_chosen():
+    """The pool splits a class in many ways, all wrong; one cluster for everything is right about just that."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    halves = [np.where(y == 1, 2, rng.integers(2, size=200)) for _ in range(20)]
+    labels = [*halves, np.zeros(200, int)]
+    indices = [rand_score(y, c) for c in labels]
+    assert min(indices[:-1]) > 0.8 > indices[-1]
+    for seed in range(5):
+        found = steps(labels, y, seed, 60)
+        assert all(step.partition.n_clusters == 3 for step in found[20:])
+
+
+def test_between_equals_a_clustering_of_single_rows_is_not_chosen():
+    labels = [
+        np.arange(9),
+        [0] * 9,
+        np.arange(9) // 5,
+        [0, 0, 0, 0, 1, 2, 3, 4, 5],
+        [0, 0, 0, 0, 0, 1, 2, 3, 4],
+    ]
+    assert mostly_alone(np.array(labels)).tolist() == [True, False, False, True, False]
+    for seed in range(30):
+        chosen = steps(labels, np.arange(9), seed, 0)[0].partition.labels
+        assert not mostly_alone(chosen[None])[0]
+    assert steps(labels[:1], np.arange(9), 0, 0)[0].partition.n_clusters == 9  # if there is no other
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -173,7 +229,7 @@ def test_a_target_in_the_pool_satisfies_all_and_is_found(seed):
 
 
 def test_ties_are_broken_by_an_order_drawn_from_the_seed():
-    labels = [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3]]
+    labels = [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 2]]
     chosen = [tuple(steps(labels, [0] * 4, seed, 0)[0].partition.labels) for seed in range(400)]
     assert min(chosen.count(tuple(c)) for c in labels) > 60
     assert chosen == [tuple(steps(labels, [0] * 4, seed, 0)[0].partition.labels) for seed in range(400)]
@@ -204,79 +260,18 @@ def test_a_pool_that_agrees_asks_any_pair_and_keeps_its_result():
     assert len(first) >= 8  # of ten pairs
 
 
-def test_weights_are_positive_and_ignore_the_order_of_answers():
-    rng = np.random.default_rng(0)
-    by_row = rng.integers(3, size=(20, 50))
-    pairs, same = rng.integers(20, size=(40, 2)), rng.random(40) < 0.5
-    order = rng.permutation(40)
-    weights = clustering_weights(n_satisfied(by_row, pairs, same), 1.1)
-    np.testing.assert_array_equal(
-        weights, clustering_weights(n_satisfied(by_row, pairs[order], same[order]), 1.1)
-    )
-    one_by_one = np.ones(50)
-    for (i, j), is_same in zip(pairs, same, strict=True):
-        agrees = (by_row[i] == by_row[j]) == is_same
-        one_by_one *= np.where(agrees, np.sqrt(1.1), 1 / np.sqrt(1.1))
-    np.testing.assert_allclose(weights, one_by_one / one_by_one.max())
-    assert clustering_weights(np.array([0, 10_000]), 4.0).min() > 0
+def test_weights_are_positive_and_follow_the_number_of_satisfied_answers():
+    weights = clustering_weights(np.array([3.0, 5.0, 4.5]), 1.1)
+    np.testing.assert_allclose(weights, [1.1**-2, 1, 1.1**-0.5])
+    assert clustering_weights(np.array([0, 10_000.0]), 4.0).min() > 0
 
 
-def test_disagreement_is_the_margin_of_the_vote():
-    by_row = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2]])
+def test_pairs_that_all_agree_about_are_asked_by_even_chance_alone():
+    by_row = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 2], [1, 1, 2]])
     weights = np.array([1.0, 0.5, 0.25])
-    votes = vote_margins(by_row, np.array([[0, 1], [0, 2], [1, 2]]), weights)
-    np.testing.assert_allclose(votes, [1.25, 0.75, 0.75])
-
-
-@given(st.integers(0, 10_000))
-def test_entailed_pairs_are_those_of_the_store(seed):
-    constraints = answered(12, 10, seed)
-    pairs, same = entailed_pairs(constraints)
-    expected = {p: a is Answer.SAME for p, a in implied(constraints, range(12))}
-    assert dict(zip(map(tuple, pairs.tolist()), same.tolist(), strict=True)) == expected
-
-
-def answered(n, n_answers, seed):
-    rng = np.random.default_rng(seed)
-    y, constraints = rng.integers(3, size=n), Constraints()
-    for _ in range(n_answers):
-        i, j = rng.choice(n, 2, replace=False).tolist()
-        if constraints.relation(i, j) is None:
-            kind = Answer.UNSURE if rng.random() < 0.2 else Answer.of(bool(y[i] == y[j]))
-            constraints.add(i, j, kind)
-    return constraints
-
-
-@pytest.mark.parametrize("few", [0, 200])
-@given(seed=st.integers(0, 10_000), size=st.sampled_from([1, 5, 100]), n_answers=st.integers(0, 60))
-def test_candidates_are_distinct_unknown_pairs_and_all_of_them_if_few_are_left(few, seed, size, n_answers):
-    constraints = answered(12, n_answers, seed)
-    shown = np.flatnonzero(np.random.default_rng(seed).random(12) < 0.8)
-    left = {
-        p
-        for p in itertools.combinations(shown.tolist(), 2)
-        if constraints.relation(*p) is None and p not in constraints.set_aside
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            import_module("cobras.baselines.cobs"), "FEW_ROWS", few
-        )  # the name leads to the function
-        pairs = unknown_pairs(constraints, shown, 12, size, np.random.default_rng(seed))
-    found = {tuple(p) for p in pairs.tolist()}
-    assert len(found) == len(pairs) == min(size, len(left))
-    assert found <= left
-
-
-def test_candidates_of_many_rows_are_drawn_evenly():
-    counts = np.zeros(300)
-    constraints = answered(300, 200, 0)
-    for seed in range(300):
-        np.add.at(
-            counts,
-            unknown_pairs(constraints, np.arange(300), 300, 100, np.random.default_rng(seed)).ravel(),
-            1,
-        )
-    assert 140 < counts.min() < counts.max() < 270  # 200 on average
+    chances = question_chances(by_row, np.array([[0, 1], [0, 2], [2, 3]]), weights)
+    np.testing.assert_allclose(chances, [1 - 2 * EVEN / 3, EVEN / 3, EVEN / 3])
+    np.testing.assert_allclose(question_chances(by_row, np.array([[0, 2], [2, 3]]), weights), [0.5, 0.5])
 
 
 def test_many_rows_end_when_all_pairs_are_known():

@@ -1,7 +1,10 @@
 """DBSCAN and spectral embeddings beside those of scikit-learn."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
+from scipy.sparse.linalg import eigsh
 from sklearn.cluster import DBSCAN
 from sklearn.manifold import spectral_embedding
 
@@ -47,3 +50,16 @@ def test_embeddings_equal_those_of_scikit_learn(n):
         theirs = spectral_embedding(affinity, n_components=4, drop_first=False, random_state=0)
         for u, v in zip(ours.T, theirs.T, strict=True):
             assert parallel(u, v) > 0.999
+
+
+@pytest.mark.skipif(
+    "rng" not in signature(eigsh).parameters, reason="SciPy before 1.17 takes no generator here"
+)
+@pytest.mark.parametrize("n_neighbors", [2, 10])
+def test_a_graph_with_few_distinct_eigenvalues_has_one_embedding(n_neighbors):
+    """ARPACK runs out of directions there and draws new ones, which must come from our random numbers."""
+    hubs = np.arange(n_neighbors + 1)
+    neighbors = np.array([hubs[hubs != i][:n_neighbors] for i in range(200)])  # all rows link to the same few
+    graph = neighbor_graph(neighbors)
+    first, second = (embedding(graph, 12, np.random.default_rng(0)) for _ in range(2))
+    np.testing.assert_array_equal(first, second)

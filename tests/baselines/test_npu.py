@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints, InvalidDataError, Session
+from cobras.baselines.clusterers import cosc
 from cobras.baselines.clusterers.mpckmeans import MPCKMeans
 from cobras.baselines.explore import Neighbourhoods, explore_consolidate, min_max
 from cobras.baselines.npu import membership, npu, uncertainty
@@ -181,7 +182,7 @@ def test_doubt_about_one_neighbourhood_does_not_imply_another():
     constraints.add(0, 1, Answer.DIFFERENT)
     neighbourhoods = Neighbourhoods(np.arange(3), 0, constraints)
     neighbourhoods.refresh()
-    report = Session(np.zeros((3, 1))).partition
+    report = Session(np.zeros((3, 1)), method="cobras").partition
     asking = neighbourhoods.place(2, [0, 1], report, 2)
     assert next(asking).pair == (2, 0)
     assert asking.send(Answer.UNSURE).pair == (2, 1)
@@ -316,9 +317,9 @@ def test_replay_undo_and_a_session_on_the_same_space_repeat_no_clustering_and_no
 
 def test_a_clusterer_starts_from_the_clustering_before_if_it_can():
     X, y = load_iris(return_X_y=True)
-    for warm_start in (True, False):
+    for options, warm_start in (({"warm_start": True}, True), ({"warm_start": False}, False), ({}, False)):
         Warm.given.clear()
-        session = Session(X, npu, 0, clusterer=Warm(3), n_trees=5, warm_start=warm_start)
+        session = Session(X, npu, 0, clusterer=Warm(3), n_trees=5, **options)
         Problem(X, y, None, npu, 0).answer_all(session, 10)
         assert Warm.given[0] is None
         starts = [labels is not None for labels in Warm.given[1:]]
@@ -328,6 +329,16 @@ def test_a_clusterer_starts_from_the_clustering_before_if_it_can():
     session = Session(X, explore_consolidate, 0, clusterer=Warm(3))
     Problem(X, y, None, npu, 0).answer_all(session, 10)
     assert all(labels is None for labels in Warm.given)
+
+
+@pytest.mark.parametrize("warm_start", [True, False])
+def test_cosc_builds_its_graph_once_in_all_rounds(warm_start):
+    X, y = load_iris(return_X_y=True)
+    options = {"clusterer": "cosc", "n_clusters": 3, "n_trees": 5, "warm_start": warm_start}
+    with patch.object(cosc, "similarity_graph", wraps=cosc.similarity_graph) as graph:
+        session = Session(X, npu, 0, **options)
+        Problem(X, y, None, npu, 0).answer_all(session, 8)
+    assert graph.call_count == 1
 
 
 class Strict(Warm):

@@ -21,8 +21,10 @@ def test_dbscan_members_of_the_pool_and_their_noise():
     noise_of = {}
     for noise in ("singletons", "one_cluster"):
         pool = build_pool(X, 0, Grid(k_max=1, n_eps=8, max_min_points=4, noise=noise, deduplicate=False))
-        assert len(pool.labels) + pool.n_duplicates == 24
+        assert len(pool.labels) + pool.n_duplicates + pool.n_failures == 24
+        assert pool.n_failures == 3  # with the smallest eps nearly all rows are noise
         noise_of[noise] = dict(zip(pool.sources, pool.labels, strict=True))
+    assert max((np.bincount(c) == 1).sum() for c in noise_of["singletons"].values()) <= 30
     scale = np.ptp(X, axis=0).max()
     distances = np.linalg.norm(X[:, None] - X, axis=2) / scale
     eps = np.linspace(distances[distances > 0].min(), distances.max(), 8)[1]

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cobras import (
@@ -18,11 +19,15 @@ from cobras import (
     NPU,
     Answer,
     ExploreConsolidate,
+    InvalidDataError,
     LabelOracle,
     MinMax,
     MPCKMeans,
+    Session,
+    run,
 )
 
+DATED = pd.DataFrame({"size": range(150), "day": pd.Timestamp("2024-01-31")})
 SMALL_POOL = {"k_max": 4, "n_eps": 3, "max_min_points": 3, "max_neighbors": 4, "n_sigma": 2, "n_jobs": 1}
 NEEDS_ANSWERS = "by design: fit(X) with neither y nor oracle raises, because nobody answers the questions"
 
@@ -88,6 +93,30 @@ def test_y_equals_its_oracle_and_a_plain_function(estimator, iris):
     np.testing.assert_array_equal(estimator.fit_predict(X, y), expected)
 
 
+def test_a_session_asks_the_same_and_shows_the_same(estimator, iris):
+    X, y = iris
+    estimator.fit(X, y)
+    options = {
+        name: value for name, value in estimator.get_params(deep=False).items() if name != "max_queries"
+    }
+    session = Session(X, estimator._method, **options)
+    run(session, LabelOracle(y), until=lambda s: s.n_answers >= estimator.max_queries)
+    said = [(*pair, int(answer)) for record in session.history for pair, answer in record.said]
+    np.testing.assert_array_equal(estimator.queries_, said)
+    for shown, expected in zip(estimator.labels_per_query_, session.partitions, strict=True):
+        np.testing.assert_array_equal(shown, expected.labels)
+
+
+@pytest.mark.parametrize("estimator", [COBRAS(40, random_state=0), ADDER(40, random_state=0)])
+def test_known_links_hold_and_are_not_asked(estimator, iris):
+    X, y = iris
+    same, different = [(0, 10), (10, 20), (60, 70)], [(0, 60), (70, 120)]
+    estimator.fit(X, y, must_link=same, cannot_link=different)
+    known = {frozenset(pair) for pair in [*same, (0, 20), *different, (0, 70), (20, 60), (60, 120)]}
+    assert not known & {frozenset(pair) for pair in estimator.queries_[:, :2].tolist()}
+    assert adjusted_rand_score(y, estimator.labels_) > 0.8
+
+
 def test_none_is_unsure(estimator, iris):
     estimator.fit(iris[0], oracle=lambda i, j: None)
     assert (estimator.queries_[:, 2] == Answer.UNSURE).all()
@@ -132,6 +161,17 @@ def test_float32_gives_float32_splits(iris):
         (lambda X, y: COBRAS(-1).fit(X, y), "max_queries must be a number from 0 on"),
         (lambda X, y: COBRAS(2.5).fit(X, y), "max_queries must be a number from 0 on"),
         (lambda X, y: COBRAS().fit(X), "requires y to be passed"),
+        (lambda X, y: ADDER().fit(X), r"fit\(X, must_link=..., cannot_link=...\)"),
+        (lambda X, y: ADDER().fit(X.astype(str) + "cm", y), r"must be numbers .* read_dataset\(X\).X"),
+        (lambda X, y: ADDER().fit(DATED, y), r"must be numbers .* read_dataset\(X\).X"),
+        (
+            lambda X, y: ADDER().fit(X, must_link=[(0.5, 1)]),
+            r"must_link holds the pair \(0.5, 1.0\), but rows",
+        ),
+        (
+            lambda X, y: ADDER().fit(X, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)]),
+            "The links contradict each other: 0 and 1 are same, 1 and 2 are same, but 0 and 2 are different",
+        ),
         (lambda X, y: COBRAS().fit(X, y, oracle=LabelOracle(y)), "Both y and an oracle"),
         (lambda X, y: COBRAS().fit(X, y[:-1]), "one label for each of the 150 rows"),
         (lambda X, y: COBRAS().fit(X, y, train_indices=[]), "train_indices is empty"),
@@ -166,3 +206,18 @@ def test_a_training_set_of_one_asks_nothing(iris):
 
 def test_zero_queries_is_one_cluster(iris):
     assert COBRAS(max_queries=0).fit(*iris).n_clusters_ == 1
+
+
+@pytest.mark.parametrize("estimator", [COBRAS(random_state=0), ADDER(random_state=0)])
+def test_gaps_that_are_not_nan_and_oracles_that_cannot_be_called_are_refused(estimator):
+    X = np.arange(12.0).reshape(6, 2)
+    masked = np.ma.masked_array(X, X == 5)
+    times = X.astype("datetime64[s]")
+    times[2, 1] = "NaT"
+    for data in (masked, times):
+        with pytest.raises(InvalidDataError, match="X has gaps, first at row 2, column 1"):
+            estimator.fit(data, [0, 0, 0, 1, 1, 1])
+    with pytest.raises(InvalidDataError, match="X has gaps, first at row 2, column 1"):
+        estimator.fit(X, [0, 0, 0, 1, 1, 1]).predict(masked)
+    with pytest.raises(InvalidDataError, match="An oracle is a function of two row numbers, not 3"):
+        estimator.fit(X, oracle=3)

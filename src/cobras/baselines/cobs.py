@@ -1,17 +1,27 @@
 """COBS, the active variant: constraint-based selection (Van Craenendonck and Blockeel, Machine Learning 2017).
 
-Many clusterings are made without supervision (see `pool`); the answers select the one that satisfies
-most of them, so the result is never better than the best of the pool. The question is the pair about which the
-pool, weighted by the answers so far, disagrees most, among a sample of the pairs that are still unknown.
+Many clusterings are made without supervision (see `pool`), and the one that satisfies most constraints is selected,
+so the result is never better than the best of the pool. The number of satisfied constraints stands for the Rand
+index, the share of all pairs on which a clustering and the target agree. It does so for random pairs only: among
+the pairs about which the pool disagrees most, the count favours whoever happens to be right about those. So the
+question is drawn at random, disputed pairs more often, and an answer counts by the inverse of its pair's chance.
 
-The paper and its code could not be consulted: sizes of grids, update of weights and size of the sample are
-parameters. Ties of the score are broken by an order of the pool drawn from the seed, since the order in which it
-was made would favour k-means with two clusters. Everything is a function of the constraints and the seed: scores
-and weights depend on the answers, random numbers on how many answers there are. Marks do not change anything.
+The chance of a pair is in proportion to the root of p (1 - p), where p is the share of the pool, weighted by the
+answers so far, that puts it together. These chances give the least variance for the difference between two
+clusterings drawn from the weighted pool, which disagree about the pair with probability 2p (1 - p).
+
+What the answers imply is known and counts as it is; the estimate stands for the other pairs only. So when all pairs
+are known, the result has the highest Rand index of the pool.
+
+Not in the sources that could be consulted: grids, weights of clusterings, their update, the chances, the size of
+the sample, and ties. Ties of the score are broken by an order drawn from the seed, since the order in which the
+pool was made would favour k-means with two clusters; clusterings that leave most rows alone come last. Everything
+is a function of the constraints, in their order, and the seed. Marks do not change anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from itertools import islice
 from typing import Literal
@@ -20,6 +30,7 @@ import numpy as np
 
 from cobras.baselines.clusterers import state_random
 from cobras.baselines.pool import Grid, Pool, build_pool
+from cobras.baselines.relations import entailed_pairs, unknown_pairs
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
@@ -29,8 +40,7 @@ from cobras.spaces.base import Space, VectorSpace
 
 Update = Literal["both", "penalise"]
 
-FEW_ROWS = 200  # up to so many training rows, unknown pairs are drawn from a list of all pairs of components
-N_ROUNDS = 10  # above, so many times the sample are drawn first from all pairs, known ones included
+EVEN = 0.1  # this share of the chances is the same for all pairs, so that no answer counts more than 10 times
 
 
 def cobs(
@@ -52,11 +62,10 @@ def cobs(
     update_factor: float = 1.05,
     sample_size: int = 200,
     update: Update = "both",
-    count_entailed: bool = False,
     n_jobs: int | None = None,
     cache_dir: str | None = None,
 ) -> Steps:
-    """Make a pool of clusterings, then ask where they disagree and report the one that satisfies most answers.
+    """Make a pool of clusterings, ask where they disagree, and report the one that agrees best with the answers.
 
     Parameters
     ----------
@@ -73,19 +82,19 @@ def cobs(
     n_restarts : int
         Restarts of every k-means.
     noise : {"singletons", "one_cluster"}
-        What becomes of the noise of DBSCAN: a cluster for each row, or one for all.
+        What becomes of the noise of DBSCAN: a cluster for each row, or one for all. A run that calls more than half
+        of the rows noise is dropped.
     deduplicate : bool
         Keep equal clusterings once. The one with a single cluster is never kept twice.
     max_rows : int
         With more rows, the pool is made on a sample of so many.
     update_factor : float
-        An answer multiplies the weight of clusterings that agree with it by this factor and divides the others.
+        An answer multiplies the weight of clusterings that agree with it by this factor and divides the others; one
+        that counts twice does so twice.
     sample_size : int
-        How many unknown pairs compete for a question; all of them when fewer are left.
+        From how many unknown pairs a question is drawn; all of them when fewer are left.
     update : {"both", "penalise"}
         Multiply and divide, or divide only: "both" is "penalise" with the square of the factor.
-    count_entailed : bool
-        Whether pairs that the answers imply count for the score, besides those answered.
     n_jobs : int, optional
         Threads that make the pool, which does not depend on them; as many as there are cores by default.
     cache_dir : str, optional
@@ -108,7 +117,7 @@ def cobs(
     pool: Pool = space.memo[key]
     # To multiply one weight and divide the other changes their ratio by the square.
     factor = update_factor ** (2 if update == "both" else 1)
-    return select(space, constraints, seed, pool.labels, factor, sample_size, count_entailed)
+    return select(space, constraints, seed, pool.labels, factor, sample_size)
 
 
 def select(
@@ -118,122 +127,113 @@ def select(
     labels: IndexArray,
     factor: float,
     sample_size: int,
-    count_entailed: bool = False,
 ) -> Steps:
-    """Ask about the clusterings in the rows of `labels`, and report the one that satisfies most answers.
+    """Ask about the clusterings in the rows of `labels`, and report the one with the highest estimated Rand index.
 
     `factor` is the ratio of the weights of two clusterings, one of which satisfies one answer more.
     """
     shown = np.arange(space.n) if space.train is None else np.flatnonzero(space.train)
-    by_row = np.ascontiguousarray(labels.T)
+    tally = Tally(labels, len(shown) * (len(shown) - 1) // 2)
     # The pool draws from states that begin with 0 and 1.
     order = state_random(seed, (2, 0)).permutation(len(labels))
-    satisfied: IndexArray = np.zeros(len(labels), np.int64)
-    n_read = 0
+    order = order[np.argsort(mostly_alone(labels)[order], kind="stable")]
+    counts: dict[tuple[int, int], float] = {}  # how much the answers to drawn questions count; others count 1
     while True:
-        # Answers are never taken out of the store, so the scores only add what is new.
-        new = list(islice(constraints, n_read, None))
-        n_read += len(new)
-        satisfied += n_satisfied(
-            by_row, np.array([p for p, _ in new]), np.array([a is Answer.SAME for _, a in new])
-        )
-        score = n_satisfied(by_row, *entailed_pairs(constraints)) if count_entailed else satisfied
-        partition = _partition(space, labels[order[score[order].argmax()]])
+        tally.read(constraints, counts)
+        partition = _partition(space, labels[order[tally.agreements()[order].argmax()]])
         rng = state_random(seed, (2, 1, len(constraints), len(constraints.set_aside)))
         pairs = unknown_pairs(constraints, shown, space.n, sample_size, rng)
         try:
             if len(pairs) == 0:
                 yield Step(None, partition)
             else:
-                most_disputed = vote_margins(by_row, pairs, clustering_weights(satisfied, factor)).argmin()
-                i, j = pairs[most_disputed].tolist()
+                chances = question_chances(
+                    tally.by_row, pairs, clustering_weights(tally.n_satisfied(), factor)
+                )
+                drawn = rng.choice(len(pairs), p=chances)
+                i, j = pairs[drawn].tolist()
                 yield from ask(constraints, [(i, j)], partition, constraints.relation)
+                counts[i, j] = 1 / (len(pairs) * chances[drawn])
         except Reconsider:
             continue
 
 
-def n_satisfied(by_row: IndexArray, pairs: IndexArray, same: BoolArray) -> IndexArray:
-    """For every clustering, a column of `by_row`, the number of constraints that it satisfies."""
-    total = np.zeros(by_row.shape[1], np.int64)
-    # In blocks, so that memory does not grow with the number of pairs.
-    for start in range(0, len(pairs), 4096):
-        i, j = pairs[start : start + 4096].T
-        total += ((by_row[i] == by_row[j]) == same[start : start + 4096, None]).sum(axis=0)
-    return total
+class Tally:
+    """How well the clusterings of a pool agree with the constraints; it reads each constraint once.
+
+    Attributes
+    ----------
+    by_row : ndarray of shape (n, M)
+        The label of every row in each clustering.
+    n_pairs : int
+        How many pairs can be asked about, known or not.
+    """
+
+    def __init__(self, labels: IndexArray, n_pairs: int) -> None:
+        self.by_row: IndexArray = np.ascontiguousarray(labels.T)
+        self.n_pairs = n_pairs
+        self._known: IndexArray = np.zeros(0, np.int64)  # the numbers of the pairs that the constraints imply
+        self._agree_known: FloatArray = np.zeros(len(labels))  # on how many of these each clustering is right
+        self._agree: FloatArray = np.zeros(len(labels))  # the sum over answers of how much each counts
+        self._total, self._n_read = 0.0, 0
+
+    def read(self, constraints: Constraints, counts: Mapping[tuple[int, int], float]) -> None:
+        """Read what is new in the constraints, which only grow; an answer counts 1 unless `counts` has its pair."""
+        new = list(islice(constraints, self._n_read, None))
+        if not new:
+            return
+        self._n_read += len(new)
+        for pair, answer in new:
+            count = counts.get(pair, 1.0)
+            self._agree += count * self._right(np.array([pair]), np.array([answer is Answer.SAME]))
+            self._total += count
+        pairs, same = entailed_pairs(constraints)
+        known = pairs[:, 0] * len(self.by_row) + pairs[:, 1]
+        unseen = ~np.isin(known, self._known, assume_unique=True)
+        self._agree_known += self._right(pairs[unseen], same[unseen])
+        self._known = known
+
+    def agreements(self) -> FloatArray:
+        """For every clustering, an estimate of the number of all pairs on which it agrees with the target."""
+        n_unknown = max(self.n_pairs - len(self._known), 0)
+        found: FloatArray = self._agree_known + n_unknown * (self._agree / max(self._n_read, 1))
+        return found
+
+    def n_satisfied(self) -> FloatArray:
+        """For every clustering, how many answers it satisfies, if their counts are scaled to 1 on average."""
+        found: FloatArray = self._agree * (self._n_read / max(self._total, 1e-9))
+        return found
+
+    def _right(self, pairs: IndexArray, same: BoolArray) -> IndexArray:
+        total = np.zeros(self.by_row.shape[1], np.int64)
+        # In blocks, so that memory does not grow with the number of pairs.
+        for start in range(0, len(pairs), 4096):
+            i, j = pairs[start : start + 4096].T
+            total += ((self.by_row[i] == self.by_row[j]) == same[start : start + 4096, None]).sum(axis=0)
+        return total
 
 
-def clustering_weights(satisfied: IndexArray, factor: float) -> FloatArray:
+def mostly_alone(labels: IndexArray) -> BoolArray:
+    """Which of the clusterings leave more than half of the rows in clusters of their own."""
+    return np.array([2 * np.count_nonzero(np.bincount(c) == 1) > len(c) for c in labels])
+
+
+def clustering_weights(n_satisfied: FloatArray, factor: float) -> FloatArray:
     """The weight of every clustering: a function of the number of answers it satisfies, 1 for the best."""
-    behind = (satisfied.max() - satisfied).astype(np.float64)
+    behind = n_satisfied.max() - n_satisfied
     weights: FloatArray = np.maximum(np.exp(-np.log(factor) * behind), np.finfo(np.float64).tiny)
     return weights
 
 
-def vote_margins(by_row: IndexArray, pairs: IndexArray, weights: FloatArray) -> FloatArray:
-    """For every pair, the margin of the weighted vote of the clusterings; 0 where they are split."""
+def question_chances(by_row: IndexArray, pairs: IndexArray, weights: FloatArray) -> FloatArray:
+    """For every pair, the chance that it is asked; the more, the closer the weighted vote of the clusterings."""
     together = by_row[pairs[:, 0]] == by_row[pairs[:, 1]]
-    votes: FloatArray = np.abs(np.where(together, weights, -weights).sum(axis=1))
-    return votes
-
-
-def entailed_pairs(constraints: Constraints) -> tuple[IndexArray, BoolArray]:
-    """All pairs whose relation the answers imply, and whether they belong together."""
-    rows = np.array(sorted({row for pair, _ in constraints for row in pair}), np.int64)
-    roots, home = np.unique([constraints.component(row) for row in rows.tolist()], return_inverse=True)
-    apart = _apart(constraints, roots)[np.ix_(home, home)]
-    together = home[:, None] == home
-    i, j = np.nonzero(np.triu(apart | together, 1))
-    return np.column_stack([rows[i], rows[j]]), together[i, j]
-
-
-def unknown_pairs(
-    constraints: Constraints, shown: IndexArray, n: int, size: int, rng: np.random.Generator
-) -> IndexArray:
-    """Distinct random pairs of shown rows, neither known nor set aside; fewer than `size` only if these are all."""
-    home = np.arange(n)
-    for row in {row for pair, _ in constraints for row in pair}:
-        home[row] = constraints.component(row)
-    aside = [i * n + j for i, j in constraints.set_aside]
-    if len(shown) > FEW_ROWS:
-        roots = {constraints.component(row) for pair, _ in constraints for row in pair}
-        apart = [a * n + b for a in roots for b in constraints.apart_from(a)]
-        pairs: IndexArray = np.sort(shown[rng.integers(len(shown), size=(N_ROUNDS * size, 2))], axis=1)
-        i, j = pairs.T
-        known = (home[i] == home[j]) | np.isin(home[i] * n + home[j], apart) | np.isin(i * n + j, aside)
-        pairs = pairs[~known]
-        first = np.unique(pairs @ [n, 1], return_index=True)[1]
-        if len(first) >= size:
-            return pairs[np.sort(first)[:size]]
-    pairs = _draw_from_all(constraints, shown, home[shown], size + len(aside), rng)
-    return pairs[~np.isin(pairs @ [n, 1], aside)][:size]
-
-
-def _draw_from_all(
-    constraints: Constraints, shown: IndexArray, home: IndexArray, size: int, rng: np.random.Generator
-) -> IndexArray:
-    """Random pairs of rows in unrelated components, all of them equally likely."""
-    # Pairs are numbered by pair of components, then by rows, and never listed: O(c²) for c components.
-    roots, place, sizes = np.unique(home, return_inverse=True, return_counts=True)
-    a, b = np.nonzero(np.triu(~_apart(constraints, roots), 1))
-    ends = np.cumsum(sizes[a] * sizes[b])
-    total = int(ends[-1]) if len(ends) else 0
-    numbers = rng.choice(total, min(total, size), replace=False)
-    at = np.searchsorted(ends, numbers, side="right")
-    a, b, numbers = a[at], b[at], ends[at] - 1 - numbers
-    members, starts = shown[np.argsort(place, kind="stable")], np.cumsum(sizes) - sizes
-    i, j = members[starts[a] + numbers // sizes[b]], members[starts[b] + numbers % sizes[b]]
-    return np.column_stack([np.minimum(i, j), np.maximum(i, j)])
-
-
-def _apart(constraints: Constraints, roots: IndexArray) -> BoolArray:
-    """Which of these components, given by their roots, a cannot-link holds apart; a boolean matrix."""
-    place = {root: at for at, root in enumerate(roots.tolist())}
-    apart = np.zeros((len(roots), len(roots)), bool)
-    for root, at in place.items():
-        for other in constraints.apart_from(root):
-            if other in place:
-                apart[at, place[other]] = True
-    return apart
+    # Both sums, so that the product is exactly 0 where all agree.
+    doubt = np.sqrt(np.where(together, weights, 0).sum(axis=1) * np.where(together, 0, weights).sum(axis=1))
+    if not doubt.any():
+        return np.full(len(pairs), 1 / len(pairs))
+    chances: FloatArray = EVEN / len(pairs) + (1 - EVEN) * doubt / doubt.sum()
+    return chances
 
 
 def _partition(space: VectorSpace, labels: IndexArray) -> Partition:

@@ -6,6 +6,7 @@ graph is connected; where it is not, which that function does not support, the c
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -91,7 +92,10 @@ def embedding(graph: Graph, n_vectors: int, rng: np.random.Generator) -> FloatAr
         )
         start, ncv = rng.random(n).astype(known.dtype), min(n, 4 * n_vectors)
         tol = 1e-5 if known.dtype == np.float32 else 1e-7
-        values, found = eigsh(operator, n_open, which="LA", v0=start, ncv=ncv, tol=tol, maxiter=300)
+        # If few eigenvalues differ, ARPACK runs out of directions and draws new ones, from an unknown seed unless
+        # it is given a generator. SciPy before 1.17 takes none: there they depend on earlier calls in the process.
+        draws: dict[str, Any] = {"rng": rng} if "rng" in signature(eigsh).parameters else {}
+        values, found = eigsh(operator, n_open, which="LA", v0=start, ncv=ncv, tol=tol, maxiter=300, **draws)
         found = found[:, np.argsort(-values, kind="stable")]
     return np.ascontiguousarray(np.hstack([known, found]) / roots[:, None], np.float32)
 

@@ -1,10 +1,11 @@
 """The pool of COBS: clusterings by several algorithms under many settings, made before the first question.
 
 K-means, DBSCAN and spectral clustering on a nearest-neighbour and on a Gaussian graph (Van Craenendonck and
-Blockeel, 2017). The paper's grids could not be consulted, so each of their numbers is a field of `Grid`. Where an
-algorithm leaves a choice, scikit-learn's is followed: minPts counts the row itself, a border row joins the first
-cluster that reaches it (clusters in the order of their first core row), graphs have no loops, and k-means runs on
-the eigenvectors of the random walk. Three departures:
+Blockeel, 2017). The paper's grids could not be consulted, so each of their numbers is a field of `Grid`. Runs of
+DBSCAN that call more than half of the rows noise are dropped. Where an algorithm leaves a choice, scikit-learn's is
+followed: minPts counts the row itself, a border row joins the first cluster that reaches it (clusters in the order
+of their first core row), graphs have no loops, and k-means runs on the eigenvectors of the random walk. Three
+departures:
 
 - neighbours do not include the row itself, and of a disconnected graph the largest components come first: their
   indicators are eigenvectors, and without them the eigensolver is left with well-posed problems;
@@ -40,7 +41,7 @@ from cobras.spaces.kernels.kmeans import kmeans
 Run: TypeAlias = tuple[str, "IndexArray | None"]
 Job: TypeAlias = tuple[Literal["k-means", "DBSCAN", "neighbors", "sigma"], float]
 
-VERSION = 1  # of the cached files; raise it when the same parameters give another pool
+VERSION = 2  # of the cached files; raise it when the same parameters give another pool
 FEW_ROWS = 1000  # below, threads would mostly wait for the interpreter lock
 MEMORY = 3e9  # bytes that the matrices of all threads together may take, if one thread can do with so little
 
@@ -68,7 +69,7 @@ class Pool(NamedTuple):
     labels: IndexArray  # (M, n), int16 or int32
     sources: tuple[str, ...]  # the algorithm and setting behind each of them
     n_duplicates: int  # dropped because they were there already
-    n_failures: int  # dropped because their algorithm failed
+    n_failures: int  # dropped because their algorithm failed, or DBSCAN found mostly noise
 
 
 class Tables(NamedTuple):
@@ -145,8 +146,12 @@ def _run(job: Job, tables: Tables, grid: Grid, rng: np.random.Generator) -> list
         found = dbscan(tables.distances, np.float32(value), min_points)
         noise = np.arange(n, 2 * n) if grid.noise == "singletons" else np.full(n, n)
         labels = np.where(found < 0, noise, found)
+        # Most rows in no cluster are no clustering. The Rand index would even prefer one where classes are many: if
+        # nearly all pairs are to be apart, singletons are right about nearly all.
+        failed = 2 * np.count_nonzero(found < 0, axis=1) > n
         return [
-            (f"DBSCAN eps={value:.3g} min_points={m}", c) for m, c in zip(min_points, labels, strict=True)
+            (f"DBSCAN eps={value:.3g} min_points={m}", None if f else c)
+            for m, c, f in zip(min_points, labels, failed, strict=True)
         ]
     most = min(grid.k_max, n)
     names = [(k, f"spectral {kind}={value:.3g} k={k}") for k in range(2, most + 1)]

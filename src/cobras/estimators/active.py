@@ -8,17 +8,21 @@ from itertools import groupby
 from typing import Any, Self, overload
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.core.checks import as_labels, is_dask
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.checks import as_labels, as_said, as_seed, check_gaps, is_dask
+from cobras.core.constraints import Constraints
+from cobras.core.exceptions import InvalidDataError, StopAsking, first_line
+from cobras.core.notebook import cluster_rows, quantity, show_html
 from cobras.core.partition import Partition
-from cobras.core.types import LabelArray, Oracle
-from cobras.session.oracles import LabelOracle, run
-from cobras.session.session import Session
-from cobras.spaces.base import OPTIONS, Space
+from cobras.core.types import Answer, LabelArray, Oracle
+from cobras.methods.protocol import Steps
+from cobras.methods.registry import prepare
+from cobras.session.oracles import LabelOracle
+from cobras.spaces.base import OPTIONS, Space, as_rows
+from cobras.spaces.nearest import LabelledCentroids
 
 
 class LabelsPerQuery(Sequence[LabelArray]):
@@ -54,14 +58,57 @@ class LabelsPerQuery(Sequence[LabelArray]):
             yield from (labels.copy() for _ in others)
 
 
+def known_constraints(must_link: Any, cannot_link: Any, n: int) -> Constraints:
+    """What is known before the first question; what contradicts itself raises."""
+    constraints, said = Constraints(), as_said(must_link, cannot_link, n)
+    constraints.check_all(said)
+    for pair, answer in said:
+        constraints.add(*pair, answer)
+        constraints.volunteered.add(pair.ordered)
+    return constraints
+
+
+def answer_questions(
+    steps: Steps, constraints: Constraints, oracle: Oracle | None, limit: int | None
+) -> tuple[list[Partition], list[tuple[int, int, int]]]:
+    """Answer the questions of a method: the clustering before the first answer and after each, and the queries.
+
+    An estimator keeps no journal and takes nothing back, so it runs the method itself; a session on the same seed
+    asks the same questions.
+    """
+    step = next(steps)
+    partitions, queries = [step.partition], list[tuple[int, int, int]]()
+    while oracle is not None and step.pair is not None and (limit is None or len(queries) < limit):
+        i, j = step.pair
+        try:
+            answer = Answer.of(oracle(i, j))
+        except StopAsking:
+            break
+        constraints.check(i, j, answer)
+        step = steps.send(answer)
+        partitions.append(step.partition)
+        queries.append((i, j, int(answer)))
+    return partitions, queries
+
+
 class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """What all active estimators share: a session, an oracle and a budget."""
+    """What all active estimators share: a method, an oracle and a budget."""
 
     _method: str
+    _learns_from_links = False  # whether constraints alone make a clustering
     max_queries: int | None
     random_state: Any
 
-    def fit(self, X: Any, y: Any = None, *, oracle: Oracle | None = None, train_indices: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        oracle: Oracle | None = None,
+        train_indices: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> Self:
         """Cluster X by asking at most `max_queries` questions.
 
         Parameters
@@ -76,6 +123,9 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Answers instead of y: `oracle(i, j)` returns an `Answer`, True, False or None for unsure.
         train_indices : array-like, optional
             Only pairs inside these rows are asked; row numbers or a boolean mask.
+        must_link, cannot_link : array-like of shape (m, 2), optional
+            Pairs of rows that are known to be the same, or different, before the first question. `ADDER` learns
+            from them alone, without `y` and `oracle`: then nothing is asked.
         """
         limit = self.max_queries
         if limit is not None and (
@@ -84,13 +134,23 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidDataError(
                 f"max_queries must be a number from 0 on, or None for no limit, not {limit!r}."
             )
-        if (y is None) == (oracle is None):
+        known = must_link is not None or cannot_link is not None
+        asks = y is not None or oracle is not None
+        if known and not asks and not self._learns_from_links:
+            raise InvalidDataError(
+                f"{type(self).__name__} asks about few rows and needs somebody who answers: give y or an oracle "
+                "beside must_link and cannot_link, or use ADDER, which learns from these alone."
+            )
+        if (y is not None and oracle is not None) or not (asks or known):
+            links = ", fit(X, must_link=..., cannot_link=...)" if self._learns_from_links else ""
             raise InvalidDataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None, and no oracle is given "
-                "either. Call fit(X, y) or fit(X, oracle=...)."
+                f"either. Call fit(X, y){links} or fit(X, oracle=...)."
                 if y is None
                 else "Both y and an oracle are given. Give the one that shall answer."
             )
+        if oracle is not None and not callable(oracle):
+            raise InvalidDataError(f"An oracle is a function of two row numbers, not {oracle!r}.")
         options = self._options()
         remote = is_dask(X)
         self._has_centroids = remote or not isinstance(X, Space)
@@ -98,30 +158,35 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             # A space has got its own options when it was made.
             options = {name: value for name, value in options.items() if name not in OPTIONS}
         elif not remote:
-            # Whether all numbers can be used is found by the session, in one pass over them.
-            X = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
-        session = Session(X, self._method, self.random_state, train_indices=train_indices, **options)
+            check_gaps(X)
+            # Whether all numbers can be used is found by `as_rows`, in one pass over them.
+            try:
+                X = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
+            except (ValueError, TypeError) as error:
+                if not any(words in str(error) for words in ("could not convert", "could not be promoted")):
+                    raise
+                raise InvalidDataError(
+                    f"The columns of X must be numbers ({first_line(error)[:60]}). "
+                    "read_dataset(X).X makes numbers of words and dates."
+                ) from None
+        found = prepare(as_rows(X), self._method, as_seed(self.random_state), train_indices, options)
         # Only the columns are stored; an empty frame has their names.
         if remote:
             validate_data(self, X._meta if hasattr(X, "columns") else X, skip_check_array=True)
-        answer = LabelOracle(as_labels(y, session.space.n)) if oracle is None else oracle
-        run(session, answer, until=None if limit is None else lambda s: s.n_answers >= limit)
-        self.labels_per_query_ = LabelsPerQuery(session.partitions)
-        # The labels of a session are read-only; those of an estimator belong to the user.
-        self.labels_ = session.labels_.copy()
-        self.n_clusters_ = session.partition.n_clusters
-        self.n_queries_ = session.n_answers
+        constraints = known_constraints(must_link, cannot_link, found.space.n)
+        if y is not None:
+            oracle = LabelOracle(as_labels(y, found.space.n))
+        steps = found.start(found.space, constraints)
+        partitions, queries = answer_questions(steps, constraints, oracle, limit)
+        self.labels_per_query_ = LabelsPerQuery(partitions)
+        self.labels_ = partitions[-1].labels
+        self.n_clusters_ = partitions[-1].n_clusters
+        self.n_queries_ = len(queries)
         # Three columns also where nothing was asked.
-        said = [(*record.pair, int(record.answer)) for record in session.history]
-        self.queries_ = np.array(said, dtype=np.int64).reshape(-1, 3)
-        # What `predict` compares with: finer than clusters, which need not be round.
-        regions = [
-            (s.centroid, c)
-            for c, cluster in enumerate(session.partition.clusters)
-            for s in cluster.super_instances
-        ]
-        self.super_instance_centers_ = np.array([center for center, _ in regions])
-        self.super_instance_labels_ = np.array([label for _, label in regions], dtype=np.int32)
+        self.queries_ = np.array(queries, dtype=np.int64).reshape(-1, 3)
+        # What `predict` compares with.
+        parts = LabelledCentroids.of(partitions[-1])
+        self.super_instance_centers_, self.super_instance_labels_ = parts.centroids, parts.labels
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **options: Any) -> LabelArray:
@@ -135,10 +200,22 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidDataError(
                 "After fit on a space there is no predict. Fit all rows, new ones included."
             )
+        check_gaps(X)
         X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
-        nearest = cdist(X, self.super_instance_centers_).argmin(axis=1)
-        labels: LabelArray = self.super_instance_labels_[nearest]
-        return labels
+        return LabelledCentroids(self.super_instance_centers_, self.super_instance_labels_).predict(X)
+
+    def _repr_html_(self) -> str:
+        # In place of a property of scikit-learn, whose drawing of the parameters comes first.
+        drawing: str = estimator_html_repr(self)
+        if not hasattr(self, "labels_"):
+            return drawing
+        clusters, queries = quantity(self.n_clusters_, "cluster"), quantity(self.n_queries_, "query")
+        sizes = np.bincount(self.labels_).tolist()
+        heading = f"{clusters} of {quantity(len(self.labels_), 'row')} after {queries}"
+        return drawing + show_html(heading, *cluster_rows(sizes))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _options(self) -> dict[str, Any]:
         options = self.get_params(deep=False)
@@ -267,6 +344,7 @@ class ADDER(SplittingClusterer):
     """
 
     _method = "adder"
+    _learns_from_links = True
 
     max_queries: int | None = 100
     _: KW_ONLY

@@ -41,7 +41,7 @@ class NPU(ActiveClusterer):
     random_state: Any = None
     n_trees: int = 50
     infer_last: bool = False
-    warm_start: bool = True
+    warm_start: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -83,7 +83,7 @@ class MinMax(ExploreConsolidate):
 
 @dataclass(eq=False, repr=False)
 class COBS(ActiveClusterer):
-    """COBS, active: ask where a pool of clusterings disagrees, and report the one that satisfies most answers.
+    """COBS, active: ask where a pool of clusterings disagrees, and report the one that fits the answers best.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class COBS(ActiveClusterer):
         The largest number of clusters in the pool.
     n_eps, max_min_points, max_neighbors, n_sigma, min_sigma, max_sigma, n_restarts, noise, deduplicate, max_rows
         The grid of the pool; see `cobras.baselines.cobs.cobs`.
-    update_factor, sample_size, update, count_entailed
+    update_factor, sample_size, update
         How queries are chosen; see there too.
     n_jobs : int, optional
         Processes that build the pool.
@@ -128,6 +128,5 @@ class COBS(ActiveClusterer):
     update_factor: float = 1.05
     sample_size: int = 200
     update: str = "both"
-    count_entailed: bool = False
     n_jobs: int | None = None
     cache_dir: str | None = None

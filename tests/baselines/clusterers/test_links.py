@@ -80,7 +80,7 @@ def test_a_long_chain_needs_no_recursion():
         ([(-1, 2)], "names row -1"),
         ([(1, 1)], "pairs row 1 with itself"),
         ([0, 1], "must hold pairs of row numbers"),
-        ([(0.0, 1.0)], "must hold pairs of row numbers"),
+        ([(0.0, 1.0)], "rows are given by whole numbers"),
     ],
 )
 def test_bad_pairs_get_one_sentence(must_link, message):

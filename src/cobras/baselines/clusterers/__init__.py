@@ -45,8 +45,15 @@ class Clustering:
     def __init__(
         self, space: VectorSpace, clusterer: Clusterer, n_clusters: int | None, seed: int, *, warm: bool
     ) -> None:
+        from sklearn.base import clone
+
         self.space, self.seed, self.warm = space, seed, warm
-        self.model = find_clusterer(clusterer, n_clusters)
+        # One clone for all rounds: COSC keeps the graph of the rows on it.
+        self.model: Any = clone(find_clusterer(clusterer, n_clusters), safe=False)
+        settings = self.model.get_params(deep=False) if hasattr(self.model, "get_params") else {}
+        self.draws_seed = settings.get("random_state", 0) is None
+        k = settings.get("n_clusters")
+        self.n_clusters = int(k) if isinstance(k, (int, np.integer)) else None
         name: object = (clusterer, n_clusters)
         if not isinstance(clusterer, str):
             name = id(clusterer)
@@ -70,19 +77,16 @@ class Clustering:
         return self.partition
 
     def _labels(self, constraints: Constraints) -> IndexArray:
-        from sklearn.base import clone
-
         if self.space.n == 1:
             return np.zeros(1, dtype=np.int64)
-        model = clone(self.model, safe=False)
-        settings = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-        if settings.get("random_state", 0) is None:
+        model = self.model
+        if self.draws_seed:
             model.set_params(random_state=int(state_random(self.seed, self.state).integers(2**31)))
         linked = {i for pair, _ in constraints for i in pair}
         # The must-links leave no more clusters than there are components.
         most = self.space.n - len(linked) + len({constraints.component(i) for i in linked})
-        if isinstance(k := settings.get("n_clusters"), (int, np.integer)) and k > most:
-            model.set_params(n_clusters=most)
+        if self.n_clusters is not None:
+            model.set_params(n_clusters=min(self.n_clusters, most))
         must_link, cannot_link = constraints.pairs()
         links: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link}
         warm = self.warm and self._given is not None and self.partition.n_clusters <= most

@@ -41,10 +41,8 @@ class COPKMeans(PairwiseClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The cluster of every row.
-    cluster_centers_ : array of shape (n_clusters, d)
-        The means of the clusters.
+    labels_, cluster_centers_
+        As in `MPCKMeans`.
     inertia_ : float
         The sum of squared distances to them.
     n_iter_ : int

@@ -6,6 +6,7 @@ PCKMeans (Basu, Banerjee & Mooney, 2004).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from cobras.core.checks import as_matrix, as_seed, check_options
+from cobras.core.checks import as_matrix, as_pairs, as_seed, check_options
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray, LabelArray
@@ -57,7 +58,7 @@ def links_of(n: int, must_link: Any = None, cannot_link: Any = None) -> Links:
     ([0, 1, 1, 2], [[1, 2]])
     """
     constraints = Constraints()
-    together, different = _as_pairs(must_link, "must_link", n), _as_pairs(cannot_link, "cannot_link", n)
+    together, different = as_pairs(must_link, "must_link", n), as_pairs(cannot_link, "cannot_link", n)
     for pairs, answer in ((together, Answer.SAME), (different, Answer.DIFFERENT)):
         for i, j in pairs.tolist():
             constraints.add(i, j, answer)
@@ -77,22 +78,7 @@ def links_of(n: int, must_link: Any = None, cannot_link: Any = None) -> Links:
     )
 
 
-def _as_pairs(pairs: Any, name: str, n: int) -> IndexArray:
-    array = np.asarray([] if pairs is None else pairs)
-    if array.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise InvalidDataError(f"{name} must hold pairs of row numbers, but its shape is {array.shape}.")
-    outside = array[(array < 0) | (array >= n)]
-    if outside.size:
-        raise InvalidDataError(f"{name} names row {outside[0]}, but rows go from 0 to {n - 1}.")
-    itself = array[array[:, 0] == array[:, 1]]
-    if itself.size:
-        raise InvalidDataError(f"{name} pairs row {itself[0, 0]} with itself. Leave such pairs out.")
-    return array.astype(np.int64)
-
-
-class PairwiseClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class PairwiseClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A clusterer of rows under pairwise constraints, with `n_clusters` and `random_state`; it works in `_fit`."""
 
     n_clusters: int
@@ -123,9 +109,9 @@ class PairwiseClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._fit(X, links_of(len(X), must_link, cannot_link), rng, init_labels)
         return self
 
+    @abstractmethod
     def _fit(self, X: FloatArray, links: Links, rng: np.random.Generator, init_labels: Any) -> None:
         """Cluster checked rows, and set the fitted attributes."""
-        raise NotImplementedError
 
 
 class WarmClusterer(PairwiseClusterer):

@@ -5,7 +5,12 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from cobras.baselines.npu import leaves, similarity
+from cobras.baselines.leaves import SortedColumns, similarity
+from cobras.baselines.leaves import leaves as leaves_of_columns
+
+
+def leaves(X, labels, n_trees, seed):
+    return leaves_of_columns(SortedColumns.of(X), labels, n_trees, seed)
 
 
 def leaves_of_scikit_learn(X, labels, n_trees, seed):
@@ -34,8 +39,11 @@ def test_similarity_is_the_share_of_common_leaves():
     assert (found != leaves(X, y, 20, 4)).any()
 
 
-def test_our_trees_are_as_similar_as_those_of_scikit_learn():
+@pytest.mark.parametrize("sparse", [False, True])
+def test_our_trees_are_as_similar_as_those_of_scikit_learn(sparse):
     X, labels = load_iris(return_X_y=True)
+    if sparse:
+        X = np.maximum(X - np.median(X, axis=0), 0)
     labels = np.where(np.arange(150) % 10 == 0, np.roll(labels, 50), labels)  # noise, so that trees are deep
     rows = np.arange(0, 150, 3)
     groups = [np.flatnonzero(labels == c)[:10].tolist() for c in range(3)]
