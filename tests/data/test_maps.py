@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from cobras.data import maps
 from cobras.data.maps import nearest, pca_map, place_rows, principal_components, tsne_maps, unit_square
+from tests import started
 
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 6)), elements=st.floats(-1e6, 1e6)))
@@ -102,11 +103,11 @@ def test_the_process_ends_with_its_parent(tmp_path: Path) -> None:
     rows = tmp_path / "rows.npy"
     np.save(rows, np.random.default_rng(0).normal(size=(3_000, 10)))
     command = [sys.executable, "-m", "cobras.data.maps", str(rows), str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
         assert child.stdout is not None
         first = child.stdout.readline().decode().strip()
         assert np.load(first).shape == (3_000, 2)
         child.stdin.close()
-        assert child.wait(20) == 0
+        assert child.wait(300) == 0
     assert len(list(tmp_path.glob("[0-9]*.npy"))) < 6

@@ -12,13 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.types import FloatArray, IndexArray
+from cobras.core.frames import is_frame
+from cobras.core.notebook import quantity, show_html
+from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, IndexArray, StableIds
+from cobras.core.writers import with_clusters
 from cobras.data.items.images import Photo
 from cobras.data.recipe import Recipe
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from cobras.data.frames import GivenFrame
+    from cobras.data.overview import ColumnInfo, Comparison
     from cobras.data.tables.outofcore import LargeTable
 
 
@@ -84,6 +89,8 @@ class Dataset:
         Reads the rows of a table larger than memory.
     fetch : callable or None
         Fetches the features of some rows where `X` is a dask array; use `features`.
+    given : GivenFrame or None
+        The data frame that it was read from.
 
     Examples
     --------
@@ -104,11 +111,26 @@ class Dataset:
     series: FloatArray | None = field(default=None, repr=False)
     large: LargeTable | None = field(default=None, repr=False, compare=False)
     fetch: Callable[[IndexArray], FloatArray] | None = field(default=None, repr=False, compare=False)
+    given: GivenFrame | None = field(default=None, repr=False, compare=False)
 
     @property
     def kind(self) -> str:
         """What the items are: "table", "text", "image" or "series"."""
         return "image" if self.recipe.kind == "bundled" else self.recipe.kind
+
+    @property
+    def column_info(self) -> tuple[ColumnInfo, ...]:
+        """What each column of the table is taken for, why some are ignored, and what is missing."""
+        from cobras.data.overview import column_info
+
+        return column_info(self)
+
+    @property
+    def comparison(self) -> Comparison:
+        """By what the items are compared, how well that works, and what would be better."""
+        from cobras.data.overview import comparison
+
+        return comparison(self)
 
     @property
     def visible(self) -> pl.DataFrame:
@@ -118,6 +140,16 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def __repr__(self) -> str:
+        size = f"{quantity(len(self), 'row')} x {quantity(len(self.columns), 'feature')}"
+        label = "" if self.recipe.label is None else f", label {self.recipe.label!r}"
+        return f"Dataset({self.kind}: {size}{label})"
+
+    def _repr_html_(self) -> str:
+        heading = f"{self.kind}: {quantity(len(self), 'row')} x {quantity(len(self.columns), 'feature')}"
+        rows = [(info.name, info.use, info.type, info.reason) for info in self.column_info]
+        return show_html(heading, ("column", "use", "type", "why"), rows, self.notes)
 
     @property
     def is_remote(self) -> bool:
@@ -129,6 +161,61 @@ class Dataset:
         if self.fetch is not None:
             return self.fetch(np.arange(len(self)) if rows is None else rows)
         return self.X if rows is None else self.X[rows]
+
+    @property
+    def distance(self) -> Any:
+        """How series are compared, "dtw" or "kshape"; None where rows of `X` are."""
+        found = self.recipe.features
+        return found if self.series is not None and found in ("dtw", "kshape") else None
+
+    def stored_recipe(self) -> dict[str, Any]:
+        """The recipe as a session file keeps it."""
+        return self.recipe.to_json()
+
+    def new_features(self, data: Any) -> Any:
+        """The features of another data frame, made as those of this data; an array is returned as it is."""
+        if not is_frame(data):
+            return data
+        from cobras.data.newitems import read_new_items
+
+        return np.concatenate([items.X for items in read_new_items(data, self, [])])
+
+    def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
+        """Return the original table with a column `cluster`, and `cluster_name` and `cluster_id` where given.
+
+        A data frame comes back as one of its own kind, with its index; what was read from a file is one of polars.
+        `session.to_frame()` fills in all of it.
+
+        Parameters
+        ----------
+        labels : array of shape (n,)
+            The cluster numbers, such as `labels_` of a session or an estimator.
+        names : dict of int to str, optional
+            Names of clusters by their numbers.
+        ids : sequence of int, optional
+            Ids of clusters by their numbers.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from cobras import read_dataset
+        >>> flowers = pl.DataFrame({"length": [4.1, 5.5], "colour": ["red", "blue"]})
+        >>> read_dataset(flowers).with_clusters([0, 1], {1: "lily"}).columns
+        ['length', 'colour', 'cluster', 'cluster_name']
+        """
+        if self.large is not None:
+            raise InvalidDataError(
+                "The table is larger than memory. Write it by export_dataset or cobras export."
+            )
+        if self.given is None:
+            return with_clusters(self.frame, labels, names, ids)
+        return self.given.with_clusters(labels, names, ids)
+
+    def with_rows(self, frames: Sequence[Any]) -> GivenFrame:
+        """The original table with the rows of data frames at its end, as one that takes clusters."""
+        from cobras.data.frames import open_frame
+
+        return (self.given or open_frame(self.frame)).with_rows(frames)
 
     @property
     def names(self) -> Sequence[Any]:
@@ -148,6 +235,43 @@ class Dataset:
         if not 0 <= i < len(self):
             raise InvalidDataError(f"Row {i} does not exist; the rows are 0 to {len(self) - 1}.")
         return self.card(int(i))
+
+
+def columns_by_range(dataset: Dataset, rows: Sequence[int]) -> tuple[list[str], list[str]]:
+    """The columns that items are compared by, those first in which some rows differ most, and the others.
+
+    A number differs by its share of the range, a word by all or nothing, both times the weight of the column. Where
+    items are not compared by columns, all of them come first. The one that names the rows is left out.
+    """
+    values = [card.values for row in rows if not isinstance(card := dataset.show(row), Picture)]
+    if not values:
+        return [], []
+    apart: dict[str, float] = {}
+    if dataset.kind == "table":
+        found = dataset.features(np.array(rows)).astype(float)
+        apart = dict(zip(dataset.columns, np.ptp(found, axis=0).tolist(), strict=True))
+    meaning = dataset.recipe.meanings()
+    weights = {column.name: column.weight for column in dataset.recipe.columns or ()}
+    for name in values[0]:
+        if name not in apart:
+            differ = len({str(meaning(name, row[name])) for row in values}) > 1
+            apart[name] = weights.get(name, 1.0) * differ
+    names = sorted((name for name in values[0] if name != dataset.recipe.id), key=lambda name: -apart[name])
+    used = [name for name in names if name in weights]
+    return (used, [name for name in names if name not in weights]) if used else (names, [])
+
+
+def number_text(value: float) -> str:
+    """A number as a person would write it: six digits, and never fewer than two after the point.
+
+    Examples
+    --------
+    >>> number_text(821.96), number_text(1234567.891), number_text(0.1 + 0.2), number_text(1e20)
+    ('821.96', '1234567.89', '0.3', '1e+20')
+    """
+    if 1_000 <= abs(value) < 1e15:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.6g}"
 
 
 def load_demo() -> Dataset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,28 +15,35 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cobras.data.dataset import Dataset
+from cobras.core.types import ClusterNames, StableIds
 
 
 def frames_with_clusters(
-    dataset: Dataset, labels: npt.NDArray[Any], names: Mapping[int, str] | None = None
+    dataset: Dataset,
+    labels: npt.NDArray[Any],
+    names: ClusterNames = None,
+    cluster_ids: StableIds = None,
 ) -> Iterator[pl.DataFrame]:
     """All original columns of a data set with their clusters: one table, or pieces of it where it is large."""
     if dataset.large is None:
-        yield with_clusters(dataset.frame, labels, names)
+        yield with_clusters(dataset.frame, labels, names, cluster_ids)
         return
     for start, batch in dataset.large.batches():
-        yield with_clusters(batch, labels[start : start + batch.height], names)
+        yield with_clusters(batch, labels[start : start + batch.height], names, cluster_ids)
 
 
 def export_dataset(
     dataset: Dataset,
     labels: npt.NDArray[Any],
-    names: Mapping[int, str] | None,
+    names: ClusterNames,
     path: str | os.PathLike[str],
     *,
     escape: bool = True,
+    cluster_ids: StableIds = None,
 ) -> Path:
     """Write all original columns with their clusters as CSV, TSV, Parquet, JSON or JSON Lines, by suffix.
+
+    With `cluster_ids`, one for each cluster number, there is a column of these, too: they stay with their clusters.
 
     In CSV and TSV, a text that a spreadsheet would take for a formula gets an apostrophe, unless `escape` is false.
 
@@ -51,7 +58,7 @@ def export_dataset(
     0,0,0,zero
     1,
     """
-    frames = frames_with_clusters(dataset, labels, names)
+    frames = frames_with_clusters(dataset, labels, names, cluster_ids)
     # JSON is one list, which cannot be written in pieces; a large table is refused it.
     if dataset.large is None:
         return write_frame(next(frames), path, escape=escape)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 import polars as pl
 
+from cobras.core.checks import is_dask
 from cobras.core.exceptions import DataChangedError, InvalidDataError, first_line
+from cobras.core.frames import is_frame
 from cobras.core.types import FloatArray
 from cobras.data.dataset import Card, Dataset, Row, Text
+from cobras.data.frames import NAME, GivenFrame, open_frame
 from cobras.data.guess import (
     FILE,
     FOLDER,
@@ -24,6 +27,7 @@ from cobras.data.guess import (
     file_name,
     file_table,
     holds_series,
+    image_place,
     kind_of_table,
     leads_out,
     list_folder,
@@ -34,28 +38,49 @@ from cobras.data.items.texts import Texts, is_text, text_features, texts_of_colu
 from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import (
     check_names,
-    describe_columns,
     feature_matrix,
     feature_names,
-    fit_columns,
     name_list,
-    row_ids,
 )
 from cobras.data.tables.files import (
+    ARRAYS,
     DataNotFoundError,
     check_name,
+    check_not_empty,
     may_be_large,
     parquet_files,
     read_table,
     read_vectors,
 )
+from cobras.data.tables.fit import (
+    describe_columns,
+    fit_columns,
+    has_unit_rows,
+    unit_columns,
+    weighted_columns,
+)
+from cobras.data.tables.header import WHOLE, Extent
+from cobras.data.tables.names import NAMES_ROWS, row_ids
 from cobras.data.tables.outofcore import open_large_table, read_large
 
-ITEM_BY_ITEM = ("efficientnet", "sentences")  # features that depend on their item alone
+
+class Like(NamedTuple):
+    """Older items that others are to be compared with.
+
+    Attributes
+    ----------
+    scales : tuple of float
+        The factors of the parts of image features; empty where there are none.
+    topics : (Texts, array) or None
+        The texts whose topics are meant, and their features.
+    """
+
+    scales: tuple[float, ...] = ()
+    topics: tuple[Texts, FloatArray] | None = None
 
 
 def read_dataset(
-    path: str | os.PathLike[str],
+    data: Any,
     *,
     label: str | None = None,
     id: str | None = None,
@@ -65,21 +90,28 @@ def read_dataset(
     image: str | None = None,
     vectors: str | os.PathLike[str] | None = None,
     features: str | None = None,
+    sheet: str | None = None,
+    use: Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    r"""Read a table, or a folder of images or texts, and make it ready to be clustered and shown.
+    r"""Read a table, a data frame, or a folder of images or texts, and make it ready to be clustered and shown.
 
     In a table, numbers, booleans, dates and categories become features; gaps are filled with the column's median.
-    Long texts are shown but not used. A column that names the rows (called id, or counting 0, 1, 2, ...) is used as
-    such, and one that is the same in every row is left out. Texts are compared by their words, images by what a
-    network sees in them.
+    Numbers may have thousands separators, a currency, percent or a unit, and a few words among them count as gaps.
+    Long texts are shown but not used. A column that names the rows (short words that are all different, or counting
+    0, 1, 2, ...) is used as such, and one that is the same in every row is left out. Texts are compared by their
+    words, images by what a network sees in them, or by their shapes and colours.
 
     Parameters
     ----------
-    path : path
+    data : path or data frame
         A .csv, .tsv, .parquet, .jsonl, .json, .xlsx, .arrow, .npy, .npz or .ts file, a folder or pattern of
         Parquet files, or a folder of images or texts. Delimiter, encoding and decimal comma are found. Arrays and
-        Parquet beyond a quarter of the memory, or `COBRAS_MEMORY` bytes, are read piece by piece.
+        Parquet beyond a quarter of the memory, or `COBRAS_MEMORY` bytes, are read piece by piece. Or a data
+        frame of pandas, polars, pyarrow or whatever else narwhals knows, which is read as the columns of a file;
+        its index names the rows where it has labels.
     label : str, optional
         A column with known classes. It is kept in `labels` and in the export, never in `X` or on a card. The
         folders within a folder are the column "folder".
@@ -90,19 +122,30 @@ def read_dataset(
     kind : {"table", "text", "image", "series"}, optional
         What the items are; guessed if left out.
     text, image : str, optional
-        The column that holds the texts, or names the image files, from the folder of the table.
+        The column that holds the texts, or names the image files, from the folder of the table; for a data frame,
+        from the working directory.
     vectors : path, optional
         A file with one row of numbers for each item, to be clustered as they are in place of the features.
-    features : {"efficientnet", "pixels", "lsi", "sentences", "dtw", "kshape", "points"}, optional
+    features : {"efficientnet", "shapes", "pixels", "lsi", "sentences", "dtw", "kshape", "points"}, optional
         How images, texts or series are compared. If left out: what the network sees in images, where it is
-        installed; the topics of texts; dynamic time warping, or the shapes of very many series.
+        installed, else their shapes and colours; the topics of texts; dynamic time warping, or the shapes of very
+        many series.
+    sheet : str, optional
+        The sheet of an Excel file. If left out: the first that holds a table.
+    use : sequence of str
+        Columns to compare by although they look like names of the rows.
+    types : mapping of str to str, optional
+        What columns of a table are, where the guess is wrong: "number", "category", "text" (shown but not used),
+        "date", or "day-first" or "month-first" for dates such as 01/02/2024.
+    weights : mapping of str to float, optional
+        How much columns of a table count: with 2, differences in a column count twice, with 0.5 half.
     progress : callable, optional
         Called with the number of images done and the number of all.
 
     Returns
     -------
     Dataset
-        With `notes` that say what was done.
+        With `notes` that say what was done, and `column_info` with what became of each column.
 
     Raises
     ------
@@ -129,7 +172,28 @@ def read_dataset(
     Filled 1 missing value in 'length' with the median.
     Scaled 2 columns to [0, 1].
     """
-    return _read(Path(path), Choices(label, id, drop, kind, text, image, vectors, features), None, progress)
+    choices = Choices(
+        label, id, drop, kind, text, image, vectors, features, sheet, use, types or {}, weights or {}
+    )
+    path, given = open_source(data)
+    return read_choices(path, choices, None, progress, None, given)
+
+
+def open_source(data: Any) -> tuple[Path, GivenFrame | None]:
+    """A path, or what stands for that of a data frame and the frame."""
+    if isinstance(data, (str, Path)):
+        return Path(data), None
+    if is_dask(data):
+        raise InvalidDataError(f"{NAME} is held by dask, but must be in memory. Give compute() of it.")
+    if is_frame(data):
+        return Path(NAME), open_frame(data)
+    try:
+        return Path(data), None
+    except TypeError:
+        raise InvalidDataError(
+            f"Data is read from a path or a data frame, not from {type(data).__name__}. Arrays are clustered as "
+            "they are, by Session(X) or fit(X)."
+        ) from None
 
 
 def recipe_choices(recipe: Recipe) -> Choices:
@@ -137,8 +201,8 @@ def recipe_choices(recipe: Recipe) -> Choices:
     return Choices(**{f.name: getattr(recipe, f.name) for f in fields(Choices)})
 
 
-def read_recipe(path: str | os.PathLike[str], recipe: Recipe, progress: Progress | None = None) -> Dataset:
-    """Read data again in the way that `Dataset.recipe` says.
+def read_recipe(data: Any, recipe: Recipe, progress: Progress | None = None) -> Dataset:
+    """Read data, from a path or a data frame, again in the way that `Dataset.recipe` says.
 
     Raises
     ------
@@ -147,8 +211,9 @@ def read_recipe(path: str | os.PathLike[str], recipe: Recipe, progress: Progress
     """
     if recipe.kind not in ("table", "text", "image", "series"):
         raise InvalidDataError(f"A recipe of kind {recipe.kind!r} does not read files.")
+    path, given = open_source(data)
     try:
-        dataset = _read(Path(path), recipe_choices(recipe), recipe, progress)
+        dataset = read_choices(path, recipe_choices(recipe), recipe, progress, None, given)
     except DataNotFoundError:
         raise
     except InvalidDataError as error:
@@ -165,40 +230,29 @@ def read_recipe(path: str | os.PathLike[str], recipe: Recipe, progress: Progress
     return dataset
 
 
-def read_features(path: str | os.PathLike[str], recipe: Recipe) -> FloatArray:
-    r"""The features of other items, made as those of the data a recipe came from: what `predict` takes.
+def read_choices(
+    path: Path,
+    choices: Choices,
+    stored: Recipe | None = None,
+    progress: Progress | None = None,
+    like: Like | None = None,
+    given: GivenFrame | None = None,
+) -> Dataset:
+    """Read data as a user or a recipe says, from a data frame in place of a path where one is given.
 
-    For tables, images by the network and texts by sentence embeddings; other features depend on all items.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     old, new = pathlib.Path(folder, "old.csv"), pathlib.Path(folder, "new.csv")
-    ...     _ = old.write_text("x\n1\n3\n5\n"), new.write_text("x\n4\n")
-    ...     print(read_features(new, read_dataset(old).recipe))
-    [[0.75]]
+    The features are those of other items, if they are to be like them.
     """
-    if recipe.features in ITEM_BY_ITEM:
-        # New items need not have the columns that the old ones had beside text or image.
-        return _read(Path(path), replace(recipe_choices(recipe), label=None, id=None, drop=()), None, None).X
-    if recipe.columns is None:
-        raise InvalidDataError(
-            f"The features of this data ({recipe.features or recipe.kind}) depend on all items, so "
-            f"new ones have none; those of tables do not, nor do {' and '.join(ITEM_BY_ITEM)}."
-        )
-    return _encode(Path(path).name, read_table(Path(path))[0], recipe.columns)
-
-
-def _read(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
     if _first_process() != os.getpid():
         raise InvalidDataError(
             "Data cannot be read in a forked process after its parent has read some, since the threads of polars "
             'are not there; read it before the fork, or start processes by "spawn".'
         )
-    check_name(path)
     try:
-        return _read_any(path, choices, stored, progress)
+        like = like or Like(stored.scales if stored else ())
+        if given is not None:
+            return _read_frame(path, given, choices, stored, progress, like)
+        check_name(path)
+        return _read_any(path, choices, stored, progress, like)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, MemoryError) as error:
         raise InvalidDataError(f"{path.name} cannot be read: {first_line(error)}.") from error
 
@@ -209,14 +263,45 @@ def _first_process() -> int:
     return os.getpid()
 
 
-def _read_any(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
+def _read_any(
+    path: Path,
+    choices: Choices,
+    stored: Recipe | None,
+    progress: Progress | None,
+    like: Like,
+) -> Dataset:
     if may_be_large(path) and (table := open_large_table(path)) is not None:
         return read_large(table, choices, stored)
     if path.is_dir() and parquet_files(path) is None:
-        return _read_folder(path, choices, progress)
+        return _read_folder(path, choices, progress, like)
     if choices.kind == "series" or (choices.kind is None and holds_series(path)):
         return read_series_dataset(path, choices)
-    return _read_rows(path, choices, stored, progress)
+    # A recipe from before titles and empty rows were looked for does not name them: then there are none.
+    known = Extent(choices.sheet) if stored is None else Extent(stored.sheet, stored.header, stored.blank)
+    return _read_rows(path, choices, stored, progress, like, read_table(path, known))
+
+
+def _read_frame(
+    path: Path,
+    given: GivenFrame,
+    choices: Choices,
+    stored: Recipe | None,
+    progress: Progress | None,
+    like: Like,
+) -> Dataset:
+    """A data frame; the path has what stands for the name of a file."""
+    if choices.sheet is not None:
+        raise InvalidDataError(
+            f"{path.name} has no sheets, but {choices.sheet!r} is asked for; leave it out."
+        )
+    if choices.kind == "series":
+        raise InvalidDataError(
+            f"Series are read from files, not from a {path.name}. Write it to a .parquet file, or give an array "
+            "to SeriesSpace."
+        )
+    check_not_empty(path.name, given.table)
+    table = given.table, given.notes, WHOLE
+    return _read_rows(path, choices, stored, progress, like, table, given)
 
 
 @dataclass(slots=True)
@@ -232,6 +317,10 @@ class _Items:
     hidden: list[str]
     notes: list[str]
     files: tuple[str, ...] | None = None
+    ignored: dict[str, str] = field(default_factory=dict)
+    extent: Extent = WHOLE
+    given: GivenFrame | None = None
+    place: tuple[str, str] = ("", "")  # the folder of the images, and what their names lack
 
     def values_without(self, *others: str | None) -> Callable[[int], dict[str, Any]]:
         """Return a function that gives the values on the card of a row, without some columns."""
@@ -247,6 +336,7 @@ class _Items:
         if choices.vectors is not None:
             X = read_vectors(Path(choices.vectors), self.frame.height, self.source)
             names, found = "vector", {}
+            self.ignored = {}
             self.notes.append(f"Compared by the vectors in {Path(choices.vectors).name}, as they are.")
         assert X is not None
         if isinstance(names, str):
@@ -258,53 +348,78 @@ class _Items:
             frame=self.frame,
             labels=None if choices.label is None else self.frame[choices.label].to_numpy(),
             card=card,
+            given=self.given,
             notes=tuple(note for note in self.notes if note),
             recipe=choices.recipe(
                 kind=self.kind,
                 id=self.id_columns[0] if self.id_columns else None,
                 hidden=tuple(self.hidden),
                 files=self.files,
+                sheet=self.extent.sheet,
+                header=self.extent.header or 0,
+                blank=self.extent.blank or 0,
+                folder=self.place[0],
+                suffix=self.place[1],
+                ignored=tuple(self.ignored.items()),
                 **found,
             ),
         )
 
 
-def _read_rows(path: Path, choices: Choices, stored: Recipe | None, progress: Progress | None) -> Dataset:
+def _read_rows(
+    path: Path,
+    choices: Choices,
+    stored: Recipe | None,
+    progress: Progress | None,
+    like: Like,
+    table: tuple[pl.DataFrame, tuple[str, ...], Extent],
+    given: GivenFrame | None = None,
+) -> Dataset:
     """The rows of a table, or the texts or images that they hold or name."""
-    frame, how_read = read_table(path)
+    frame, how_read, extent = table
     choices.check(path.name, frame.columns)
     kind, column, note = kind_of_table(path, frame, choices)
     choices.check_features(kind)
-    notes, images = [*how_read, note], None
+    notes, images, place = [*how_read, note], None, ("", "")
     if kind == "image":
         assert column is not None
         choices = replace(choices, image=column)
-        names = [Path(name or "") for name in frame[column].cast(pl.String)]
+        found = image_place(path, frame[column]) if stored is None else (stored.folder, stored.suffix)
+        place = found or place
+        names = [
+            Path(place[0], f"{name}{place[1]}" if name else "") for name in frame[column].cast(pl.String)
+        ]
         files = [path.parent / name for name in names]
         outside = {path.parent / name for name in names if leads_out(path.parent, name)}
-        images = _read_images(path.name, files, choices, notes, progress, outside)
-        frame = frame if len(images.places) == frame.height else frame[images.places]
+        images = _read_images(path.name, files, choices, notes, progress, outside, like)
+        if len(images.places) < frame.height:
+            frame = frame[images.places]
+            given = None if given is None else given.take(images.places)
     elif kind == "text":
         choices = replace(choices, text=column)
     free = [name for name in choices.usable(frame.columns) if name != column]
-    ids, id_columns = row_ids(frame, choices.id, free, notes)
+    ids, id_columns = row_ids(frame, choices.id, choices.may_name(free), notes, guess=stored is None)
+    if given is not None and given.ids is not None and choices.id is None:
+        ids = given.ids
+    ignored = dict.fromkeys(id_columns[1:], NAMES_ROWS) if stored is None else dict(stored.ignored)
     items = _Items(path.name, kind, choices, frame, ids, id_columns, choices.hidden, notes)
+    items.ignored, items.extent, items.place, items.given = ignored, extent, place, given
     if images is not None:
         return _image_dataset(items, images)
     if kind == "text":
         assert column is not None
-        return _text_dataset(items, texts_of_column(frame[column]))
+        return _text_dataset(items, texts_of_column(frame[column]), like)
     taken = set(id_columns)
     return _table_dataset(items, [name for name in free if name not in taken], stored)
 
 
-def _read_folder(folder: Path, choices: Choices, progress: Progress | None) -> Dataset:
+def _read_folder(folder: Path, choices: Choices, progress: Progress | None, like: Like) -> Dataset:
     """The images or texts of a folder."""
     kind, files, notes = list_folder(folder, choices)
     choices.check_features(kind)
     source, images = folder.name or str(folder), None
     if kind == "image":
-        images = _read_images(source, files, choices, notes, progress)
+        images = _read_images(source, files, choices, notes, progress, (), like)
         files = [photo.path for photo in images.photos]
     else:
         listed, files = files, [path for path in files if is_text(path)]
@@ -316,7 +431,9 @@ def _read_folder(folder: Path, choices: Choices, progress: Progress | None) -> D
     # Where folders are the classes to be found, the name of a file would tell its folder.
     hidden = list(choices.drop) if choices.label is None else [*choices.drop, FILE, FOLDER]
     items = _Items(source, kind, choices, frame, ids, id_columns, hidden, notes, tuple(frame[FILE]) or None)
-    return _text_dataset(items, texts_of_files(files)) if images is None else _image_dataset(items, images)
+    if images is not None:
+        return _image_dataset(items, images)
+    return _text_dataset(items, texts_of_files(files), like)
 
 
 def _read_images(
@@ -325,26 +442,32 @@ def _read_images(
     choices: Choices,
     notes: list[str],
     progress: Progress | None,
-    outside: Container[Path] = (),
+    outside: Container[Path],
+    like: Like,
 ) -> Images:
     # With vectors, the files are still looked at, since broken ones are left out; pixels are the quicker way.
     how = choices.features if choices.vectors is None else "pixels"
-    images = read_images(source, files, how, notes, progress, outside)
+    images = read_images(source, files, how, notes, progress, outside, like.scales)
     if choices.vectors is None:
         notes.append(images.note)
     return images
 
 
 def _table_dataset(items: _Items, candidates: Sequence[str], stored: Recipe | None) -> Dataset:
-    values = items.values_without()
+    values, types = items.values_without(), dict(items.choices.types)
     if items.choices.vectors is not None:
         return items.dataset(None, lambda i: Row(values(i)), "vector")
     if stored is not None and stored.columns is not None:
         recipes: Sequence[ColumnRecipe] = stored.columns
     else:
-        recipes = fit_columns(items.source, items.frame, candidates, items.notes)
+        if items.source.endswith(ARRAYS) and not types and has_unit_rows(items.frame, candidates):
+            recipes = unit_columns(candidates)
+        else:
+            recipes, ignored = fit_columns(items.source, items.frame, candidates, items.notes, types)
+            items.ignored |= ignored
+        recipes = weighted_columns(recipes, dict(items.choices.weights), items.ignored)
     X = _encode(items.source, items.frame, recipes)
-    describe_columns(items.frame, recipes, items.notes)
+    describe_columns(items.frame, recipes, items.notes, types=types)
     return items.dataset(X, lambda i: Row(values(i)), feature_names(recipes), columns=tuple(recipes))
 
 
@@ -352,15 +475,19 @@ def _image_dataset(items: _Items, images: Images) -> Dataset:
     values = items.values_without(items.choices.image, *items.id_columns[:1])
     photos = images.photos
     return items.dataset(
-        images.X, lambda i: replace(photos[i], values=values(i)), "feature", features=images.features
+        images.X,
+        lambda i: replace(photos[i], values=values(i)),
+        "feature",
+        features=images.features,
+        scales=images.scales,
     )
 
 
-def _text_dataset(items: _Items, texts: Texts) -> Dataset:
+def _text_dataset(items: _Items, texts: Texts, like: Like) -> Dataset:
     values, X = items.values_without(items.choices.text, *items.id_columns[:1]), None
     how = items.choices.features or "lsi"
     if items.choices.vectors is None:
-        X = text_features(items.source, texts, how, items.notes)
+        X = text_features(items.source, texts, how, items.notes, like.topics)
     return items.dataset(X, lambda i: Text(texts[i], values(i)), "topic", features=how)
 
 

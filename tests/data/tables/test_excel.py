@@ -5,11 +5,16 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from cobras.core.exceptions import InvalidDataError
+from cobras.data import read_dataset, read_recipe
+from cobras.data.recipe import Recipe
 from cobras.data.tables.excel import read_excel, read_sheet
+from cobras.data.tables.header import Extent
+from tests.data.conftest import write
 
 
 def with_cell(path: Path, cell: bytes) -> None:
@@ -38,9 +43,9 @@ def test_nothing_is_imported_from_the_working_directory(
     pl.DataFrame({"a": [1, 2, 3], " ": [4, 5, 6]}).write_excel(tmp_path / "t.xlsx")
     (tmp_path / "polars.py").write_text("open('seen', 'w')")
     monkeypatch.chdir(tmp_path)
-    frame, notes = read_excel(Path("t.xlsx"))
+    frame, notes, extent = read_excel(Path("t.xlsx"))
     assert frame.to_dict(as_series=False) == {"a": [1, 2, 3], "column_2": [4, 5, 6]}
-    assert notes == ()
+    assert (notes, extent) == ([], Extent("Sheet1", 0))
     assert not (tmp_path / "seen").exists()
 
 
@@ -50,9 +55,58 @@ def test_the_first_sheet_that_holds_a_table(tmp_path: Path) -> None:
     with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
         book.add_worksheet("empty")
         pl.DataFrame({"x": [1.5, 2]}).write_excel(book, "full")
-    assert read_excel(tmp_path / "t.xlsx")[1] == ("Read the sheet 'full' of 2.",)
-    frame, sheet, n_sheets = read_sheet(tmp_path / "t.xlsx")
-    assert (frame["x"].to_list(), sheet, n_sheets) == ([1.5, 2], "full", 2)
+    note = "Read the sheet 'full' of 2. (--sheet for another: 'empty')"
+    assert read_excel(tmp_path / "t.xlsx")[1:] == ([note], Extent("full", 0))
+    frame, sheet, sheets, above = read_sheet(tmp_path / "t.xlsx", None, None)
+    assert (frame["x"].to_list(), sheet, sheets, above) == ([1.5, 2], "full", ["empty", "full"], 0)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """A workbook as people send it: a cover, a title, a column without a name, an older sheet."""
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(tmp_path / "report.xlsx") as book:
+        cover = book.add_worksheet("Cover")
+        cover.write(0, 0, "Report")
+        cover.write(2, 0, "internal")
+        data = book.add_worksheet("Data")
+        data.write(2, 1, "Sales")
+        data.write_row(5, 1, ["shop", "north", "south", None])
+        for k in range(12):
+            data.write_row(6 + k, 1, [f"s{k}", 1.5 * k if k != 5 else "unknown", k * k, k % 5])
+        book.add_worksheet("Old").write_column(0, 0, ["x", 1, 2, 4])
+    return tmp_path / "report.xlsx"
+
+
+def test_titles_above_the_header_and_the_choice_of_a_sheet(report: Path) -> None:
+    ds = read_dataset(report)
+    assert (ds.recipe.sheet, ds.recipe.header, ds.columns) == ("Data", 5, ("north", "south", "column_4"))
+    assert ds.ids[:2].tolist() == ["s0", "s1"]
+    assert "Read the sheet 'Data' of 3. (--sheet for another: 'Cover', 'Old')" in ds.notes
+    assert "Took 1 cell of 'north' as missing: 'unknown'." in ds.notes
+    np.testing.assert_array_equal(read_recipe(report, ds.recipe).X, ds.X)
+    old = read_dataset(report, sheet="Old")
+    assert (old.columns, len(old), read_recipe(report, old.recipe).columns) == (("x",), 3, ("x",))
+    with pytest.raises(InvalidDataError, match="has no sheet 'New'; its sheets are 'Cover', 'Data', 'Old'"):
+        read_dataset(report, sheet="New")
+
+
+def test_a_recipe_from_before_sheets_is_read_as_it_was(report: Path) -> None:
+    """Such a recipe names neither a sheet nor titles, and columns without a name have that of the reader."""
+    frame, sheet, _, above = read_sheet(report, None, 0)
+    assert (frame.columns, sheet, above) == (["Report"], "Cover", 0)
+    stored = {
+        "kind": "table",
+        "hidden": [],
+        "columns": [{"name": "Report", "as": "category", "values": ["internal"]}],
+    }
+    assert read_recipe(report, Recipe.from_json(stored)).X.shape == (1, 1)
+
+
+def test_a_sheet_of_another_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDataError, match=r"t.csv has no sheets, but 'Data' is asked for; leave it out"):
+        read_dataset(write(tmp_path, "a\n1\n2\n"), sheet="Data")
 
 
 def test_the_reader_says_what_is_wrong(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

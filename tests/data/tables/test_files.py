@@ -183,14 +183,31 @@ def test_a_zone_that_is_not_known_is_read_as_utc(tmp_path: Path, zone: str) -> N
     assert str(read_dataset(tmp_path / "t.parquet").row(1)["when"]) == "1970-01-01 00:00:01+00:00"
 
 
-def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
-    path = tmp_path / os.fsdecode(b"t\xe9.csv")
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_impossible_dates_in_lists_are_left_out(tmp_path: Path, name: str) -> None:
+    days = pl.Series("d", [2**31 - 1, 0, 5], pl.Int32).cast(pl.Date)
+    lists = pl.DataFrame({"x": [1, 2, 4], "days": days}).group_by("x", maintain_order=True).all()
+    frame = lists.with_columns(
+        pl.DataFrame({"day": days}).to_struct("records"), days[1:2].extend_constant(None, 2)
+    )
+    frame.write_parquet(tmp_path / name) if name == "t.parquet" else frame.write_ipc(tmp_path / name)
+    dataset = read_dataset(tmp_path / name)
+    assert dataset.row(1) == {"x": 2, "days": None, "records": None, "d": None}
+    assert "Left times in 'days', 'records' empty: they lie beyond the years 1 to 9999." in dataset.notes
+
+
+def test_names_that_are_not_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, folder = tmp_path / os.fsdecode(b"t\xe9.csv"), tmp_path / os.fsdecode(b"d\xe9")
     path.write_text("a,b\n1,2\n3,4\n")
     assert len(read_dataset(path)) == 2
-    with pytest.raises(
-        InvalidDataError, match=r"t\\udce9.parquet has a name that is not UTF-8; rename it\.$"
-    ):
-        read_dataset(path.rename(path.with_suffix(".parquet")))
+    folder.mkdir()
+    pl.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "plain.parquet")
+    (tmp_path / "plain.parquet").rename(folder / "t.parquet")
+    pattern = folder / "*.parquet"
+    monkeypatch.setenv("COBRAS_MEMORY", "1")
+    for refused in (path, path.with_suffix(".parquet"), path.with_suffix(".arrow"), folder, pattern):
+        with pytest.raises(InvalidDataError, match=r"\\udce9.* has a name that is not UTF-8; rename it\.$"):
+            read_dataset(refused)
 
 
 @pytest.mark.parametrize("memory", ["1000000000", "1"])

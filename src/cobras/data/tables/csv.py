@@ -12,7 +12,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -23,6 +23,8 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
+from cobras.data.tables.columns import has_nan
+from cobras.data.tables.header import N_LINES, lines_above
 
 DELIMITED = (".csv", ".tsv", ".txt", ".data")
 DELIMITERS = ",;\t|"
@@ -31,6 +33,7 @@ N_TRIED = 100  # cells that can show a column to be one of words
 SAMPLE = 1 << 18  # bytes that tell the layout of a large file, and which columns are fractions
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 _CODE = r"^[+-]?0\d"
+_NOT_WHOLE = r"^[+-]?\d*[^\d+-]"  # of what is a number
 _DECIMAL_COMMA = r"^[+-]?\d*,?\d+([eE][+-]?\d+)?$"
 # In a header, 5.1 is surely data; 2019 may well be the name of a column.
 _FRACTION = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
@@ -41,23 +44,34 @@ class NotTextError(ValueError):
     """The bytes are not text in UTF-8, UTF-16 or Latin-1."""
 
 
-def read_delimited(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Read a delimited text file, with notes on what was found out about it."""
+def read_delimited(
+    path: Path, header: int | None = None, as_text: Container[str] = ()
+) -> tuple[pl.DataFrame, list[str], int]:
+    """Read a delimited text file, with notes on it and the number of lines above the header.
+
+    That number is found where `header` does not give it. The columns named in `as_text` stay text.
+    """
     try:
-        found = _read_large(path) if path.stat().st_size > LARGE else None
-        layout, cells = _read_exactly(path) if found is None else found
+        found = _read_large(path, header) if path.stat().st_size > LARGE else None
+        layout, cells = _read_exactly(path, header) if found is None else found
     except csv.Error as error:
         raise InvalidDataError(f"{path.name} cannot be read as a table: {error}.") from error
     notes = ["Read as Latin-1, since the text is not UTF-8."] if layout.guessed else []
+    if layout.above:
+        notes.append(f"Left out {layout.above} line{'s' * (layout.above > 1)} above the header.")
     if layout.headless:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
     # Popped, so that no column is in memory as text and as numbers for long.
     popped = (cells.pop(0) for _ in range(len(cells)))
     each = on_all_cores if path.stat().st_size > LARGE else map
-    columns = list(each(partial(parse_column, delimiter=layout.delimiter), popped))
+
+    def parse(column: pl.Series) -> tuple[pl.Series, bool]:
+        return (column, False) if column.name in as_text else parse_column(column, layout.delimiter)
+
+    columns = list(each(parse, popped))
     if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
-    return pl.DataFrame([column for column, _ in columns]), tuple(notes)
+    return pl.DataFrame([column for column, _ in columns]), notes, layout.above
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +83,7 @@ class Layout:
     names: list[str]
     headless: bool  # the first line is data already
     guessed: bool = False  # the encoding is
+    above: int = 0  # lines above the header
 
 
 def parse_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
@@ -80,8 +95,12 @@ def parse_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
     return (found if with_commas is None else with_commas).alias(name), with_commas is not None
 
 
-def _layout(path: Path, text: str, guessed: bool = False) -> Layout:
-    delimiter = sniff_delimiter(text, "\t" if path.suffix.lower() == ".tsv" else ",")
+def _layout(path: Path, text: str, guessed: bool = False, above: int | None = None) -> Layout:
+    """The layout of a text; `above` is the number of lines above the header, None to find it."""
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
+    above = _lines_above(text, usual) if above is None else above
+    text = _below(text, above)
+    delimiter = sniff_delimiter(text, usual)
     header = next(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), [])
     headless = any(_FRACTION.fullmatch(cell) for cell in header)
     names = [("" if headless else cell.strip()) or f"column_{k}" for k, cell in enumerate(header, 1)]
@@ -90,21 +109,49 @@ def _layout(path: Path, text: str, guessed: bool = False) -> Layout:
             f"{path.name} has {names.count(twice[0])} columns called {twice[0]!r}; "
             "give each column its own name."
         )
-    return Layout(path, delimiter, names, headless, guessed)
+    return Layout(path, delimiter, names, headless, guessed, above)
 
 
-def _read_exactly(path: Path) -> tuple[Layout, list[pl.Series]]:
+def _lines_above(text: str, usual: str) -> int:
+    """The number of lines above the header, by the most frequent delimiter that leaves equal rows below."""
+    head = text[:100_000] if len(text) <= 100_000 else text[:100_000].rpartition("\n")[0]
+    first = _first_rows(head, sniff_delimiter(head, usual))
+    if first and len(first[0][0]) > 1 and all(first[0][0]) and len({len(row) for row, _ in first}) == 1:
+        return 0  # the first line is as wide as all others, and has no gap
+    for delimiter in sorted(DELIMITERS, key=lambda one: (-head.count(one), one != usual)):
+        rows = _first_rows(head, delimiter)
+        k = lines_above([row for row, _ in rows])
+        if k and len({len(row) for row, _ in rows[k:]}) == 1:
+            return rows[k - 1][1]
+    return 0
+
+
+def _first_rows(text: str, delimiter: str) -> list[tuple[list[str], int]]:
+    """The first rows that are not empty, each with the number of lines up to its end."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return [(row, reader.line_num) for row in islice(filter(None, reader), N_LINES)]
+    except csv.Error:
+        return []
+
+
+def _below(text: str, above: int) -> str:
+    """The text without its first lines."""
+    return text if not above else "".join(islice(io.StringIO(text, newline=""), above, None))
+
+
+def _read_exactly(path: Path, above: int | None) -> tuple[Layout, list[pl.Series]]:
     try:
         text, guessed = decode(path.read_bytes())
     except NotTextError:
         raise InvalidDataError(f"{path.name} is not a text file, so it cannot be read as a table.") from None
     text = text if "\n" in text else text.replace("\r", "\n")
-    layout = _layout(path, text, guessed)
-    return layout, _read_cells(layout, text)
+    layout = _layout(path, text, guessed, above)
+    return layout, _read_cells(layout, _below(text, layout.above))
 
 
-def plain_layout(path: Path) -> tuple[Layout, str] | None:
-    """Return the layout of a large file and its first lines; None where these are not plain UTF-8."""
+def plain_layout(path: Path, above: int | None = None) -> tuple[Layout, str] | None:
+    """Return the layout of a large file and its first lines; None where these are not plain UTF-8, or no table."""
     with path.open("rb") as file:
         head = file.read(SAMPLE)
     lines, newline, _ = head.rpartition(b"\n")
@@ -114,15 +161,16 @@ def plain_layout(path: Path) -> tuple[Layout, str] | None:
         return None
     if not newline or text.startswith("\ufeff") or "\0" in text or text[:1] in "\r\n":
         return None
-    return _layout(path, text), text
+    layout = _layout(path, text, False, above)
+    return None if layout.above else (layout, text)
 
 
-def _read_large(path: Path) -> tuple[Layout, list[pl.Series]] | None:
+def _read_large(path: Path, above: int | None) -> tuple[Layout, list[pl.Series]] | None:
     """Read a large file without a copy of its text: columns that begin as fractions are read as such at once.
 
     None where the file is not plain UTF-8 or polars does not follow its rows; then it is read exactly.
     """
-    if (found := plain_layout(path)) is None:
+    if (found := plain_layout(path, above)) is None:
         return None
     layout, text = found
     sample = _read_cells(layout, text)
@@ -167,7 +215,7 @@ def _rows(layout: Layout, lines: Iterable[str]) -> Iterator[list[str]]:
     for row in filter(None, reader):
         if len(row) != width:
             raise InvalidDataError(
-                f"Line {reader.line_num} of {layout.path.name} has {len(row)} cells, "
+                f"Line {layout.above + reader.line_num} of {layout.path.name} has {len(row)} cells, "
                 f"but the {'first line' if layout.headless else 'header'} has {width}."
             )
         yield row
@@ -233,7 +281,7 @@ def _parse(series: pl.Series) -> pl.Series:
     if whole.null_count() == series.null_count() < len(series):
         return series if _has_codes(series) else whole
     numbers = series.cast(pl.Float64, strict=False)
-    if numbers.null_count() == series.null_count() and not numbers.is_nan().any():
+    if numbers.null_count() == series.null_count() and not has_nan(numbers):
         return _whole_or_not(series, numbers)
     values = missing_as_null(series)
     if values.null_count() == len(values):
@@ -245,21 +293,26 @@ def _parse(series: pl.Series) -> pl.Series:
     return series if numbers.null_count() > values.null_count() else _whole_or_not(values, numbers, series)
 
 
+def _any_matches(pattern: str, words: pl.Series) -> bool:
+    """Whether any word matches a pattern."""
+    if len(words) <= N_TRIED:  # each query of polars takes longer; there may be thousands of columns
+        return any(word is not None and re.match(pattern, word) for word in words.to_list())
+    return bool(words.str.contains(pattern).any())
+
+
 def _has_codes(digits: pl.Series) -> bool:
     """Whether any of a column's whole numbers begins with a 0 that is not needed."""
-    if len(digits) <= N_TRIED:  # each call of polars takes longer; there may be thousands of columns
-        return any(re.match(_CODE, word) for word in digits.drop_nulls())
-    if (digits < "0").any():  # has a sign
-        return bool(digits.str.contains(_CODE).any())
+    if len(digits) <= N_TRIED or (digits < "0").any():  # has a sign
+        return _any_matches(_CODE, digits)
     return bool((digits.str.starts_with("0") & (digits.str.len_bytes() > 1)).any())
 
 
 def _whole_or_not(values: pl.Series, numbers: pl.Series, series: pl.Series | None = None) -> pl.Series:
     """Return whole numbers as integers; codes such as 007, and numbers beyond 64 bits, stay text."""
     as_it_is = values if series is None else series
-    if numbers.null_count() == len(numbers) or values.str.contains(_CODE).any():
+    if numbers.null_count() == len(numbers) or _any_matches(_CODE, values):
         return as_it_is
-    if values.str.contains(r"^[+-]?\d+$").all():
+    if not _any_matches(_NOT_WHOLE, values):
         whole = values.cast(pl.Int64, strict=False)
         return as_it_is if whole.null_count() > values.null_count() else whole
     return numbers

@@ -1,7 +1,8 @@
 """Excel files, read in a process of their own: a small one may claim billions of cells, and the reader then aborts.
 
-`python -P -m cobras.data.tables.excel FILE TABLE` writes the first sheet that holds a table as Arrow, and prints
-its name and the number of sheets, or what is wrong.
+`python -P -m cobras.data.tables.excel FILE TABLE EXTENT` writes a sheet as Arrow, and prints its name, those of all
+sheets and the number of lines above the header, or what is wrong. The extent is JSON: the name of the sheet and the
+number of lines, null for what is to be found out.
 """
 
 from __future__ import annotations
@@ -14,22 +15,28 @@ import tempfile
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError, first_line
+from cobras.data.tables.columns import name_list
+from cobras.data.tables.header import N_LINES, WHOLE, Extent, lines_above
 
 LARGEST = 2 << 30  # bytes an Excel file may unpack to, and bytes of memory to read it
 RATIO = 1_032  # the most that deflate can compress
+_UNNAMED = "__UNNAMED__"  # in the names that the reader gives
 COMMAND = (sys.executable, "-P", "-m", "cobras.data.tables.excel")
 
 
-def read_excel(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Read the first sheet of an Excel file that holds a table."""
+def read_excel(path: Path, extent: Extent = WHOLE) -> tuple[pl.DataFrame, list[str], Extent]:
+    """Read a sheet of an Excel file, with notes and the extent that was found."""
     check_archive(path)
+    given = json.dumps([extent.sheet, extent.header])
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "table.arrow")
-        done = subprocess.run([*COMMAND, str(path.absolute()), str(table)], capture_output=True, check=False)
+        command = [*COMMAND, str(path.absolute()), str(table), given]
+        done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode or not done.stdout:
             raise InvalidDataError(
                 f"{path.name} cannot be read as an Excel file: that takes more than {LARGEST / 2**30:.1f} GiB of "
@@ -39,22 +46,58 @@ def read_excel(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
         if "error" in found:
             raise InvalidDataError(f"{path.name} {found['error']}.")
         frame = pl.read_ipc(table.read_bytes())
-    notes = [f"Read the sheet {found['sheet']!r} of {found['n_sheets']}."] if found["n_sheets"] > 1 else []
-    return frame, tuple(notes)
+    notes, sheet, sheets, above = [], found["sheet"], found["sheets"], found["above"]
+    if len(sheets) > 1:
+        others = name_list([name for name in sheets if name != sheet])
+        advice = "" if extent.sheet else f" (--sheet for another: {others})"
+        notes.append(f"Read the sheet {sheet!r} of {len(sheets)}.{advice}")
+    if above:
+        notes.append(f"Left out {above} line{'s' * (above > 1)} above the header.")
+    return frame, notes, Extent(sheet, above)
 
 
-def read_sheet(path: Path) -> tuple[pl.DataFrame, str, int]:
-    """Read the first sheet that holds a table in this process; also return its name and the number of sheets."""
+def read_sheet(path: Path, sheet: str | None, header: int | None) -> tuple[pl.DataFrame, str, list[str], int]:
+    """Read a sheet in this process; also return its name, those of all sheets, and the lines above the header.
+
+    Without a name, it is the first sheet with rows of at least two columns, or else the first with any.
+    """
     import fastexcel
 
     book = fastexcel.read_excel(path)
-    frame, name = pl.DataFrame(), ""
-    for name in book.sheet_names:
-        frame = pl.read_excel(path, sheet_name=name, infer_schema_length=None, raise_if_empty=False)
-        if frame.width and frame.height:
+    if sheet is not None and sheet not in book.sheet_names:
+        raise LookupError(f"has no sheet {sheet!r}; its sheets are {name_list(book.sheet_names, 20)}")
+    # As before there were sheets and titles in recipes: the first sheet with any cell, and its names as they are.
+    as_before = sheet is None and header is not None
+    frame, name, above = pl.DataFrame(), "", 0
+    for other in book.sheet_names if sheet is None else [sheet]:
+        lines = _lines_above(book, other) if header is None else header
+        options = {"header_row": lines} if lines else None
+        rows = pl.read_excel(
+            path, sheet_name=other, infer_schema_length=None, raise_if_empty=False, read_options=options
+        )
+        is_table = rows.width > 1 and rows.height > 1
+        if is_table or not name or (rows.height and not frame.height):
+            frame, name, above = rows, other, lines
+        if is_table or (as_before and rows.width and rows.height):
             break
-    unnamed = {old: f"column_{k}" for k, old in enumerate(frame.columns, 1) if not old.strip()}
-    return frame.rename(unnamed), name, len(book.sheet_names)
+    return frame.rename(_blank_names(frame, as_before)), name, book.sheet_names, above
+
+
+def _blank_names(frame: pl.DataFrame, as_before: bool) -> dict[str, str]:
+    """Names for the columns that have none."""
+    blank = [name for name in frame.columns if not name.strip() or (_UNNAMED in name and not as_before)]
+    return {name: f"column_{frame.columns.index(name) + 1}" for name in blank}
+
+
+def _lines_above(book: Any, sheet: str) -> int:
+    """The number of rows above the header of a sheet, from its first rows as text."""
+    try:
+        head = book.load_sheet(
+            sheet, header_row=None, skip_rows=0, n_rows=N_LINES, dtypes="string"
+        ).to_polars()
+    except Exception:  # an empty sheet, or one of charts
+        return 0
+    return lines_above([list(row) for row in head.iter_rows()])
 
 
 def check_archive(path: Path) -> None:
@@ -88,16 +131,18 @@ def _unpacked_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int
     return total
 
 
-def main(path: str, table: str) -> None:
+def main(path: str, table: str, extent: str) -> None:
     """Write the table of an Excel file as Arrow, within the memory that is allowed."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (LARGEST, LARGEST))
     try:
-        frame, sheet, n_sheets = read_sheet(Path(path))
+        frame, sheet, sheets, above = read_sheet(Path(path), *json.loads(extent))
         frame.write_ipc(table)
-        print(json.dumps({"sheet": sheet, "n_sheets": n_sheets}))
+        print(json.dumps({"sheet": sheet, "sheets": sheets, "above": above}))
+    except LookupError as error:
+        print(json.dumps({"error": error.args[0]}))
     except ModuleNotFoundError:
         print(json.dumps({"error": "is an Excel file; pip install fastexcel to read it, or save it as CSV"}))
     except BaseException as error:  # a panic of the reader is no Exception

@@ -1,6 +1,6 @@
 """Files to tables: every format ends as one polars frame, every failure as one sentence.
 
-Parquet, Arrow and NumPy files may unpack to far more than their size, so that is checked first.
+Parquet and Arrow files may unpack to far more than their size, so that is checked first.
 """
 
 from __future__ import annotations
@@ -8,28 +8,27 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import zipfile
+from collections.abc import Container
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError, first_line
-from cobras.core.threads import on_all_cores
 from cobras.core.types import FloatArray
 from cobras.data.cache import printable
 from cobras.data.tables.columns import name_list
 from cobras.data.tables.csv import DELIMITED, LARGE, read_delimited
 from cobras.data.tables.excel import read_excel
+from cobras.data.tables.header import WHOLE, Extent
 
 LONGEST_LINE = 32 << 20  # bytes
-BLOCK = 2**14  # rows that are turned into columns together
 ARROW = (".arrow", ".feather", ".ipc")
+ARRAYS = (".npy", ".npz")
 EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
-READABLE = (*DELIMITED, ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", *ARROW, *EXCEL)
+READABLE = (*DELIMITED, ".parquet", ".jsonl", ".ndjson", ".json", *ARRAYS, *ARROW, *EXCEL)
 _FORMATS = {
     ".parquet": "Parquet",
     ".json": "a JSON list of objects",
@@ -49,8 +48,14 @@ class DataNotFoundError(InvalidDataError, FileNotFoundError):
     """The data file does not exist."""
 
 
-def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Read a file as a table, with notes on how it was read.
+def read_table(
+    path: Path,
+    extent: Extent = WHOLE,
+    as_text: Container[str] = (),
+) -> tuple[pl.DataFrame, tuple[str, ...], Extent]:
+    """Read a file as a table, with notes on how it was read, and which part of the file it is.
+
+    What the given extent leaves open is found out. Columns of delimited text that are named in `as_text` stay text.
 
     Examples
     --------
@@ -59,38 +64,73 @@ def read_table(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     cobras.data.tables.files.DataNotFoundError: There is no file nowhere.csv.
     """
     files = parquet_files(path)
+    check_name(path)
     if files is None or path.is_file():
         _check_file(path)
     suffix = path.suffix.lower() if files is None else ".parquet"
-    notes: tuple[str, ...] = ()
+    if extent.sheet is not None and suffix not in EXCEL:
+        raise InvalidDataError(f"{path.name} has no sheets, but {extent.sheet!r} is asked for; leave it out.")
+    notes: list[str] = []
+    found = WHOLE
     try:
         if files is not None:
             frame = _collect(path.name, pl.scan_parquet(files, glob=False))
         elif suffix in ARROW:
             frame = read_arrow(path)
         elif suffix in EXCEL:
-            frame, notes = read_excel(path)
+            frame, notes, found = read_excel(path, extent)
         elif suffix in (".jsonl", ".ndjson"):
             frame = pl.read_ndjson(path, infer_schema_length=None)
         elif suffix == ".json":
             frame = pl.read_json(path, infer_schema_length=None)
-        elif suffix in (".npy", ".npz"):
-            frame = _read_arrays(path)
+        elif suffix in ARRAYS:
+            from cobras.data.tables.arrays import read_arrays
+
+            frame = read_arrays(path)
         else:
-            frame, notes = read_delimited(path)
+            frame, notes, above = read_delimited(path, extent.header, as_text)
+            found = Extent(header=above)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, RecursionError) as error:
         raise InvalidDataError(
             f"{path.name} cannot be read as {_FORMATS.get(suffix, 'a table')}: {first_line(error)}."
         ) from error
     except OSError as error:
         raise InvalidDataError(f"{path} cannot be read: {error.strerror or first_line(error)}.") from error
-    if frame.width == 0 or frame.height == 0:
-        what = "has column names but no rows" if frame.width else "holds no table"
-        raise InvalidDataError(f"{path.name} {what}; at least one row is needed.")
+    check_not_empty(path.name, frame)
+    n_blank = 0
+    if suffix in (*DELIMITED, *EXCEL) and extent.blank != 0:
+        has_value = rows_with_value(frame)
+        if n_blank := frame.height - int(has_value.sum()):
+            frame = frame.filter(has_value)
+            notes.append(note_on_blank(n_blank))
     frame, cleared = possible_times(frame)
     if cleared:
-        notes = *notes, f"Left times in {name_list(cleared)} empty: they lie beyond the years 1 to 9999."
-    return frame, notes
+        notes.append(f"Left times in {name_list(cleared)} empty: they lie beyond the years 1 to 9999.")
+    return frame, tuple(notes), replace(found, blank=n_blank)
+
+
+def check_not_empty(name: str, frame: pl.DataFrame) -> None:
+    """Refuse a table without columns or rows."""
+    if frame.width == 0 or frame.height == 0:
+        what = "has column names but no rows" if frame.width else "holds no table"
+        raise InvalidDataError(f"{name} {what}; at least one row is needed.")
+
+
+def rows_with_value(frame: pl.DataFrame) -> pl.Series:
+    """Which rows have a value; spreadsheets write many without one below a table. All, where none has."""
+    every = pl.repeat(True, frame.height, eager=True)
+    # A column without gaps says that there are none: mostly the first or the last.
+    if frame.width < 2 or any(not column.null_count() for column in (frame[:, 0], frame[:, -1], *frame)):
+        return every
+    found = ~every
+    for column in frame:
+        found |= column.is_not_null()
+    return found if found.any() else every
+
+
+def note_on_blank(n: int) -> str:
+    """Say how many rows without any value were left out."""
+    return f"Left out {n} row{'s' * (n > 1)} without any value."
 
 
 def possible_times(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -99,6 +139,8 @@ def possible_times(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     The second value names the columns that have such times, which are left empty.
     """
     found = {column.name: _possible_times(column) for column in frame if column.dtype.is_temporal()}
+    nested = [column for column in frame if column.dtype.is_nested() and _has_impossible_times(column)]
+    found |= {column.name: column.clear(frame.height) for column in nested}
     cleared = [name for name, column in found.items() if column.null_count() > frame[name].null_count()]
     return frame.with_columns(found.values()) if found else frame, cleared
 
@@ -122,6 +164,15 @@ def _possible_times(column: pl.Series) -> pl.Series:
     if dtype == column.dtype and ticks.is_between(low, high).all():
         return column
     return ticks.set(~ticks.is_between(low, high).fill_null(True), None).cast(dtype).alias(column.name)
+
+
+def _has_impossible_times(column: pl.Series) -> bool:
+    """Whether lists or records hold, at any depth, a time that Python cannot show."""
+    if isinstance(column.dtype, (pl.List, pl.Array)):
+        return _has_impossible_times(column.explode())
+    if isinstance(column.dtype, pl.Struct):
+        return any(map(_has_impossible_times, column.struct.unnest()))
+    return column.dtype.is_temporal() and _possible_times(column) is not column
 
 
 def _is_zone(name: str) -> bool:
@@ -162,63 +213,12 @@ def check_lines(path: Path) -> None:
 
 def check_name(path: Path) -> None:
     """Refuse a file that polars cannot open by its name; Python itself opens small files of text."""
-    small = path.suffix.lower() in DELIMITED and path.is_file() and path.stat().st_size <= LARGE
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        if not small and not path.is_dir():
-            raise InvalidDataError(
-                f"{printable(str(path))} has a name that is not UTF-8; rename it."
-            ) from None
-
-
-def _read_arrays(path: Path) -> pl.DataFrame:
-    """An array of rows, or an archive with one and with further columns, such as y."""
-    try:
-        arrays = {"": read_npy(path)} if path.suffix.lower() == ".npy" else read_npz(path)
-    except (InvalidDataError, OSError):
-        raise
-    except Exception as error:  # the parser of a damaged header raises anything, even of Python's own grammar
-        raise InvalidDataError(
-            f"{path.name} is not a NumPy array of numbers: {first_line(error)}."
-        ) from error
-    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiub"}
-    if "" in arrays and not tables:
-        if arrays[""].dtype.kind not in "fiub":
-            raise InvalidDataError(f"{path.name} must hold a NumPy array of numbers.")
-        raise InvalidDataError(
-            f"{path.name} must be 2-dimensional (rows, columns), but its shape is {arrays[''].shape}."
-        )
-    if len(tables) != 1:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
-        raise InvalidDataError(
-            f"{path.name} must hold one 2-dimensional array of numbers; its arrays are {shapes}."
-        )
-    ((name, table),) = tables.items()
-    columns = {f"column_{k}": column for k, column in enumerate(_columns(table), 1)}
-    for other, array in arrays.items():
-        if other != name and array.shape == table.shape[:1] and array.dtype.kind in "fiubU":
-            columns[other] = np.ascontiguousarray(array, polars_dtype(array))
-    return pl.DataFrame(columns)
-
-
-def _columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The columns of a matrix, each in one piece; its rows, which may be on a disk, are read once."""
-    columns = np.empty(table.shape[::-1], polars_dtype(table))
-
-    def copy(start: int) -> None:
-        columns[:, start : start + BLOCK] = table[start : start + BLOCK].T
-
-    starts = range(0, len(table), BLOCK)
-    on_all_cores(copy, starts) if len(starts) > 1 else copy(0)
-    return columns
-
-
-def polars_dtype(array: npt.NDArray[Any]) -> np.dtype[Any]:
-    """Return the type with which polars can hold the numbers of an array."""
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        return np.dtype(np.float32 if array.dtype.itemsize < 4 else np.float64)
-    return array.dtype.newbyteorder("=")
+    for file in parquet_files(path) or [path]:
+        is_text = file.suffix.lower() in DELIMITED and file.is_file()
+        if file.is_dir() or (is_text and file.stat().st_size <= min(LARGE, memory_limit())):
+            continue
+        if printable(str(file)) != str(file):
+            raise InvalidDataError(f"{printable(str(file))} has a name that is not UTF-8; rename it.")
 
 
 def total_memory() -> int:
@@ -253,50 +253,15 @@ def _collect(name: str, lazy: pl.LazyFrame) -> pl.DataFrame:
     return lazy.collect()
 
 
-def read_npy(path: Path) -> npt.NDArray[Any]:
-    """An array, mapped from the file: a header that claims more than the file holds is refused."""
-    array: npt.NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
-    return array
-
-
-def read_npz(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of an archive by name."""
-    arrays = {}
-    with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
-            if not member.filename.endswith(".npy"):
-                continue
-            with archive.open(member) as file:
-                shape, dtype = _header(file)
-            n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
-            check_size(path.name, n_bytes)
-            if n_bytes > member.file_size:
-                raise ValueError(f"{member.filename} is shorter than its header says")
-            if dtype.hasobject:
-                raise ValueError("Object arrays cannot be loaded")
-            with archive.open(member) as file:
-                arrays[member.filename.removesuffix(".npy")] = np.lib.format.read_array(
-                    file, allow_pickle=False
-                )
-    return arrays
-
-
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(file)
-    return shape, dtype
-
-
-def read_vectors(path: Path, n: int, source: str) -> FloatArray:
-    """The numbers of a file, as they are; there must be as many rows as items."""
+def read_vectors(path: Path, n: int | None = None, source: str = "") -> FloatArray:
+    """The numbers of a file, as they are; there must be as many rows as items, where that number is known."""
     frame = read_table(path)[0]
     odd = [name for name, dtype in frame.schema.items() if not (dtype.is_numeric() or dtype == pl.Boolean)]
     if odd:
         raise InvalidDataError(
             f"{path.name} must hold vectors, that is numbers only, but {name_list(odd)} are not."
         )
-    if frame.height != n:
+    if n is not None and frame.height != n:
         raise InvalidDataError(f"{path.name} holds {frame.height} vectors, but {source} has {n} items.")
     narrow = all(dtype == pl.Float32 for dtype in frame.dtypes)
     X: FloatArray = np.ascontiguousarray(frame.to_numpy().astype(np.float32 if narrow else np.float64))

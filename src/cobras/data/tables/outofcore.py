@@ -29,16 +29,14 @@ from cobras.data.cache import cache_folder
 from cobras.data.dataset import Dataset, Row
 from cobras.data.guess import Choices
 from cobras.data.recipe import ColumnRecipe, Recipe
+from cobras.data.tables.arrays import polars_dtype, read_npy
 from cobras.data.tables.columns import (
     cells,
     check_finite,
-    describe_columns,
     feature_names,
-    fit_columns,
+    floats,
     n_missing,
     name_list,
-    naming_columns,
-    seconds,
     write_features,
 )
 from cobras.data.tables.csv import DELIMITED
@@ -46,10 +44,16 @@ from cobras.data.tables.files import (
     check_lines,
     memory_limit,
     parquet_files,
-    polars_dtype,
     possible_times,
-    read_npy,
 )
+from cobras.data.tables.fit import (
+    describe_columns,
+    fit_columns,
+    has_unit_rows,
+    unit_columns,
+    weighted_columns,
+)
+from cobras.data.tables.names import NAMES_ROWS, naming_columns
 from cobras.data.tables.parquet import convert_to_parquet, scan_parquet_files
 
 BATCH = 1 << 25  # bytes of a batch, about
@@ -202,18 +206,27 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
     candidates = choices.usable(table.head.columns)
     # Before long passes: a damaged file may promise any number of rows.
     create_mapped_matrix((table.height, 1))
+    ignored: dict[str, str] = {}
     if stored is not None and stored.columns is not None:
         recipes: Sequence[ColumnRecipe] = stored.columns
+        ignored = dict(stored.ignored)
     else:
         # One pass over all rows; what follows looks at the sample alone, but for dates written as text.
         spaced, telling, gaps = survey(table, candidates)
         sample = pl.concat([spaced, telling])
-        naming = _naming_columns(table, spaced, choices.id, candidates)
+        naming = _naming_columns(table, spaced, choices.id, choices.may_name(candidates))
         if naming:
-            notes.append(f"Left out {name_list(naming)}: only names or counts the rows.")
-        recipes = fit_columns(table.source, sample, [n for n in candidates if n not in set(naming)], notes)
-        recipes = _widen_dates(table, recipes)
-        describe_columns(sample, recipes, notes, gaps)
+            notes.append(f"Left out {name_list(naming)}: {NAMES_ROWS}.")
+        others = [name for name in candidates if name not in set(naming)]
+        types = dict(choices.types)
+        if isinstance(table, MappedArray) and not types and has_unit_rows(spaced, others):
+            recipes = unit_columns(others)
+        else:
+            recipes, ignored = fit_columns(table.source, sample, others, notes, types)
+        ignored |= dict.fromkeys(naming, NAMES_ROWS)
+        recipes = weighted_columns(recipes, dict(choices.weights), ignored)
+        recipes = _widen_texts(table, recipes)
+        describe_columns(spaced, recipes, notes, gaps, types)
     X = create_mapped_matrix((table.height, len(feature_names(recipes))))
     used = [recipe.name for recipe in recipes]
     try:
@@ -223,7 +236,7 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
         raise InvalidDataError(
             f"The columns of {table.source} cannot be read as before: {first_line(error)}."
         ) from error
-    return large_dataset(table, choices, X, recipes, notes, id=None)
+    return large_dataset(table, choices, X, recipes, notes, id=None, ignored=tuple(ignored.items()))
 
 
 def large_dataset(
@@ -293,15 +306,15 @@ def _naming_columns(
     return list(dict.fromkeys([*([] if id is None else [id]), *named, *counts]))
 
 
-def _widen_dates(table: LargeTable, recipes: Sequence[ColumnRecipe]) -> list[ColumnRecipe]:
-    """The recipes, with ranges of dates written as text that hold all rows: only as dates can they be compared."""
-    ranges = {recipe.name: (recipe.low, recipe.high) for recipe in recipes if recipe.format}
+def _widen_texts(table: LargeTable, recipes: Sequence[ColumnRecipe]) -> list[ColumnRecipe]:
+    """The recipes, with ranges of all rows for dates and numbers written as text."""
+    texts = [recipe for recipe in recipes if recipe.format or recipe.notation is not None]
+    ranges = {recipe.name: (recipe.low, recipe.high) for recipe in texts}
     for _, batch in table.batches(list(ranges)) if ranges else ():
-        for recipe in recipes:
-            if recipe.format:
-                seen = _ends(seconds(cells(batch, recipe.name), recipe.format))
-                low, high = ranges[recipe.name]
-                ranges[recipe.name] = min([low, *seen]), max([high, *seen])
+        for recipe in texts:
+            seen = _ends(floats(cells(batch, recipe.name), recipe.format, recipe.notation))
+            low, high = ranges[recipe.name]
+            ranges[recipe.name] = min([low, *seen]), max([high, *seen])
     ends = [ranges.get(recipe.name, (recipe.low, recipe.high)) for recipe in recipes]
     return [replace(recipe, low=low, high=high) for recipe, (low, high) in zip(recipes, ends, strict=True)]
 

@@ -23,6 +23,7 @@ from cobras.data.guess import Choices
 from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import cells, floats, is_constant, name_list, no_numbers
 from cobras.data.tables.files import url_of
+from cobras.data.tables.fit import weighted_columns
 from cobras.data.tables.outofcore import LargeTable, large_dataset
 
 N_KEPT = 1_000  # rows that were shown and are kept in memory
@@ -37,6 +38,10 @@ def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> D
         raise InvalidDataError(
             f"{table.source} is read by a cluster, as a table only; leave the other options out."
         )
+    if choices.types:
+        raise InvalidDataError(
+            f"{table.source} is read by a cluster, which takes columns as they are; give no types, but weights."
+        )
     choices.check(table.source, table.head.columns)
     notes = [f"Read {table.height:,} rows x {table.head.width} columns where they lie, by dask."]
     if stored is not None and stored.columns is not None:
@@ -44,7 +49,7 @@ def read_remote(path: Path, choices: Choices, stored: Recipe | None = None) -> D
         table.check(recipes)
     else:
         open_columns = [name for name in choices.usable(table.head.columns) if name != choices.id]
-        recipes = table.fit(open_columns, notes)
+        recipes = weighted_columns(table.fit(open_columns, notes), dict(choices.weights), {})
     fetch = partial(table.fetch_features, recipes)
     return large_dataset(table, choices, table.features(recipes), recipes, notes, fetch, remote=True)
 
@@ -283,7 +288,7 @@ def piece_features(
     for k, recipe in enumerate(recipes):
         # In float64 whatever the column's type: float32 would round the features of large numbers.
         values = floats(cells(rows, recipe.name)).fill_null(recipe.fill).to_numpy()
-        X[:, k] = (values - recipe.low) / ((recipe.high - recipe.low) or 1)
+        X[:, k] = recipe.weight * (values - recipe.low) / ((recipe.high - recipe.low) or 1)
     return X
 
 

@@ -8,11 +8,12 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from cobras.core.exceptions import CobrasError
 from cobras.data import read_dataset
-from tests.data.damage import damaged_files, write_folder
+from tests.data.odd.damage import damaged_files, write_folder
 
 EVERY = 1 if os.environ.get("COBRAS_SOAK") else 4
 MEMORY = 2 << 30  # bytes
@@ -34,15 +35,15 @@ def main() -> None:
         print(json.dumps([found, time.process_time() - started]), flush=True)
 
 
-def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
+def test_damaged_files_are_read_or_refused(tmp_path: Path, report_tried: Callable[..., None]) -> None:
     """In a process that an abort may end, with a limit on its memory."""
     all_files = list(damaged_files())
     assert len(all_files) >= 400
     chosen = all_files[::EVERY]
     paths = [write_folder(tmp_path / str(k), name, data) for k, (_, name, data) in enumerate(chosen)]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.data.test_damage"],
-        cwd=Path(__file__).parents[2],
+        [sys.executable, "-m", "tests.data.odd.test_damage"],
+        cwd=Path(__file__).parents[3],
         input="".join(f"{json.dumps(str(path))}\n" for path in paths),
         env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "RUST_BACKTRACE": "0"},
         capture_output=True,
@@ -57,7 +58,15 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
         assert found == "" or found.endswith("."), (what, found)
         assert len(found) < 600, what
         assert seconds < SECONDS, what
-    assert 0.1 < sum(found == "" for found, _ in results) / len(results) < 0.9
+    n_read = sum(found == "" for found, _ in results)
+    assert 0.1 < n_read / len(results) < 0.9
+    report_tried(
+        "a damaged file",
+        len(results),
+        refused=len(results) - n_read,
+        read=n_read,
+        s_at_most=max(seconds for _, seconds in results),
+    )
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.data.test_fuzz import GOOD as FILES
-from tests.data.test_fuzz import content
+from tests.data.odd.test_fuzz import GOOD as FILES
+from tests.data.odd.test_fuzz import content
 
 GOOD = {**FILES, "t.xlsx": content("write_excel")}
 HUGE = struct.pack("<I", 2**31 - 1)

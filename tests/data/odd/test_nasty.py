@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,9 @@ import pytest
 from cobras.core.exceptions import CobrasError
 from cobras.data import Dataset, Photo, read_dataset, read_recipe
 from cobras.data.tables import excel
-from tests.data.nasty import CORPUS
+from tests.data.odd.nasty import CORPUS
+
+NASTY = "a nasty file, made by hand"
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,7 @@ def check(dataset: Dataset) -> None:
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_nasty_file(tmp_path: Path, name: str) -> None:
+def test_nasty_file(tmp_path: Path, name: str, report_tried: Callable[..., None]) -> None:
     make, is_read = CORPUS[name]
     path = make(tmp_path)
     kind = "text" if name == "texts without words" else None
@@ -52,10 +54,12 @@ def test_nasty_file(tmp_path: Path, name: str) -> None:
         assert refusal.endswith(".")
         assert "\n" not in refusal
         assert len(refusal) < 600
+        report_tried(NASTY, 1, refused=1)
         return
     assert is_read is not False, dataset.notes
     check(dataset)
     np.testing.assert_array_equal(read_recipe(path, dataset.recipe).X, dataset.X)
+    report_tried(NASTY, 1, read=1)
 
 
 def attempt(path: Path, kind: str | None, features: str | None) -> tuple[Dataset | None, str]:

@@ -1,0 +1,312 @@
+"""Data frames in and out: read as a file is, and returned as they came."""
+
+import datetime as dt
+from decimal import Decimal
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cobras import (
+    DataChangedError,
+    InvalidDataError,
+    LabelOracle,
+    Session,
+    read_dataset,
+    read_features,
+    run,
+)
+from cobras.data.frames import open_frame
+
+KINDS = {
+    "pandas": lambda frame: pd.DataFrame(frame.to_dict(as_series=False)),
+    "polars": lambda frame: frame,
+    "lazy": lambda frame: frame.lazy(),
+    "pyarrow": lambda frame: pa.Table.from_pylist(frame.to_dicts()),
+}
+N = 6
+CELLS = {
+    "number": st.floats(-1e6, 1e6, width=32),
+    "count": st.integers(-(2**40), 2**40),
+    "word": st.sampled_from(["red", "Red", "green", "12 %", "n/a", ""]),
+    "flag": st.booleans(),
+    "day": st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1)).map(
+        lambda day: dt.datetime.combine(day, dt.time())
+    ),
+}
+
+
+@st.composite
+def tables(draw):
+    names = draw(st.lists(st.sampled_from(sorted(CELLS)), min_size=1, unique=True))
+    columns = {
+        name: draw(st.lists(st.none() | CELLS[name], min_size=N, max_size=N)) for name in ["number", *names]
+    }
+    return pl.DataFrame(columns, strict=False)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables(), st.sampled_from(sorted(KINDS)))
+def test_a_frame_is_read_as_a_file_is(tmp_path, table, kind):
+    """The same features, names, notes and cards as from a Parquet file, whatever the kind of the frame."""
+    path = tmp_path / "table.parquet"
+    table.write_parquet(path)
+    expected = refusal = None
+    try:
+        expected = read_dataset(path)
+    except InvalidDataError as error:
+        refusal = str(error).replace("table.parquet", "DataFrame")
+    if expected is None:
+        with pytest.raises(InvalidDataError) as caught:
+            read_dataset(KINDS[kind](table))
+        assert str(caught.value) == refusal
+        return
+    found = read_dataset(KINDS[kind](table))
+    np.testing.assert_array_equal(found.X, expected.X)
+    assert (found.columns, found.notes) == (expected.columns, expected.notes)
+    assert found.recipe == expected.recipe
+    assert [found.show(i) for i in range(N)] == [expected.show(i) for i in range(N)]
+    np.testing.assert_array_equal(read_features(KINDS[kind](table), found.recipe), expected.X)
+
+
+def blobs(n=40):
+    y = np.arange(n) % 2
+    noise = np.random.default_rng(0).random(n)
+    return pd.DataFrame({"size": 5 * y + noise, "colour": np.where(y, "red", "blue")}), y
+
+
+@pytest.mark.parametrize("index", [None, [f"row {i}" for i in range(40)], [7] * 40])
+def test_labels_come_back_in_the_callers_frame_with_its_index(index):
+    frame, y = blobs()
+    if index is not None:
+        frame.index = index
+    session = run(
+        Session(frame, random_state=0, method="cobras"), LabelOracle(y), until=lambda s: s.n_answers >= 8
+    )
+    session.name(int(session.labels_[0]), "blue ones")
+    found = session.to_frame()
+    pd.testing.assert_frame_equal(found[["size", "colour"]], frame)
+    assert found.index.equals(frame.index)
+    assert found["cluster"].tolist() == session.labels_.tolist()
+    assert found["cluster_name"].iloc[0] == "blue ones"
+    names = list(range(40)) if index is None or index[0] == 7 else index
+    assert read_dataset(frame).ids.tolist() == names
+    # New rows are read as the old ones were, whatever the order of their columns.
+    assert session.predict(frame[["colour", "size"]]).tolist() == session.predict(frame).tolist()
+    assert set(session.predict(pl.from_pandas(frame))) == set(session.labels_)
+
+
+def test_columns_that_are_called_cluster_are_kept():
+    frame = pd.DataFrame({"cluster": [1.0, 2.0], 7: [0, 1]})
+    found = Session(frame, random_state=0, method="cobras").to_frame()
+    assert [str(name) for name in found] == ["cluster", "7", "cluster_2", "cluster_id"]
+
+
+def test_numbers_are_clustered_as_given_and_a_file_resumes_with_any_kind_of_frame(tmp_path):
+    frame, y = blobs()
+    numbers = Session(frame[["size"]], random_state=0, method="cobras")
+    np.testing.assert_array_equal(numbers.space.X, frame[["size"]].to_numpy())
+    file = tmp_path / "answers.cobras"
+    with Session.open(file, frame, random_state=0, method="cobras") as session:
+        run(session, LabelOracle(y), until=lambda s: s.n_answers >= 3)
+        labels = session.labels_
+    for again in (frame, pl.from_pandas(frame), frame[["colour", "size"]], read_dataset(frame)):
+        with Session.open(file, again) as session:
+            assert session.n_answers == 3
+            np.testing.assert_array_equal(session.labels_, labels)
+
+
+def test_objects_that_are_alike_keep_their_type():
+    cells = {
+        "decimal": [Decimal("1.5"), None],
+        "whole": pd.array([2**60, None], dtype="Int64"),
+        "zone": pd.to_datetime(["2020-01-01", None]).tz_localize("Asia/Tokyo"),
+        "second": pd.to_timedelta([1, None], unit="s"),
+        "category": pd.Categorical([3, None]),
+        "list": [[1, 2], None],
+        "numbers": np.array([1, 2.5], object),
+    }
+    found = open_frame(pd.DataFrame(cells))
+    assert found.notes == ()
+    assert found.table.row(0) == (
+        Decimal("1.5"),
+        2**60,
+        pd.Timestamp("2020-01-01", tz="Asia/Tokyo"),
+        dt.timedelta(seconds=1),
+        "3",
+        [1, 2],
+        1.0,
+    )
+    assert found.table.row(1) == (None,) * 6 + (2.5,)
+
+
+mixed = pd.Series([1, "a", None, (2, 3)] * 10, dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (pd.DataFrame([[1, 2, "a"]], columns=["x", "x", "c"]), "more than one column called 'x'"),
+        (pd.DataFrame({1: [1], "1": ["a"]}), "more than one column called '1'"),
+        (pd.DataFrame(), "DataFrame holds no table; at least one row is needed."),
+        (pl.DataFrame({"x": [], "c": []}), "DataFrame has column names but no rows; at least one row"),
+        (pl.DataFrame({"l": [[1], [2]]}), "DataFrame has no column of numbers to cluster by"),
+        (pl.DataFrame({"s": [{"a": 1}, {"a": 2}]}), "DataFrame has no column of numbers to cluster by"),
+        (pd.DataFrame({"x": [1.0, np.inf], "c": ["a", "b"]}), "'x' of DataFrame is infinite in row 1"),
+        (pd.DataFrame({"o": mixed[:4]}), "DataFrame has no column of numbers to cluster by"),
+    ],
+)
+def test_a_frame_that_cannot_be_used_is_refused_in_one_sentence(frame, sentence):
+    for read in (read_dataset, Session):
+        with pytest.raises(InvalidDataError) as error:
+            read(frame)
+        assert sentence in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (np.zeros((3, 2)), "read from a path or a data frame, not from ndarray"),
+        (None, "read from a path or a data frame, not from NoneType"),
+    ],
+)
+def test_what_is_neither_path_nor_frame_is_refused(data, sentence):
+    with pytest.raises(InvalidDataError, match=sentence):
+        read_dataset(data)
+
+
+def test_numbers_with_gaps_are_not_filled_without_being_asked():
+    frame = pd.DataFrame({"x": [1.0, None, 3.0]})
+    with pytest.raises(
+        InvalidDataError, match=r"'x' of DataFrame has 1 gaps. Fill them, or give read_dataset"
+    ):
+        Session(frame, method="cobras")
+    assert Session(read_dataset(frame), random_state=0, method="cobras").space.n == 3
+
+
+def test_a_column_of_mixed_objects_is_text_as_in_a_file():
+    frame, _ = blobs()
+    found = read_dataset(frame.assign(odd=mixed))
+    assert found.notes[0] == "Read 'odd' as text: it holds int and str and tuple."
+    assert found.frame["odd"].to_list()[:4] == ["1", "a", None, "(2, 3)"]
+    # Where nearly all are numbers, the rest are gaps, as in a file.
+    counts = pd.Series([*range(39), "unknown"], dtype=object)
+    assert read_dataset(frame.assign(n=counts)).columns == ("size", "colour=blue", "colour=red", "n")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda f: f.head(39),
+            "belongs to another table than the one given (39 rows with 3 features of float64)",
+        ),
+        (
+            lambda f: pd.concat([f, f.head(1)]),
+            "has the first 40 of these 41 rows. Take the others in by --grow",
+        ),
+        (lambda f: f.iloc[::-1], "belongs to another table than the one given (40 rows"),
+        (lambda f: f.astype({"size": "float32"}), "(40 rows with 3 features of float32)"),
+        (lambda f: f.assign(size="large"), "The columns of DataFrame have other types than before"),
+        (lambda f: f.assign(size=[[1]] * 40), "The columns of DataFrame have other types than before"),
+        (lambda f: f.rename(columns={"size": "length"}), "DataFrame has no column 'size'"),
+        (lambda f: f.head(0), "DataFrame has column names but no rows"),
+        (lambda f: f[["size"]], "DataFrame has no column 'colour'"),
+    ],
+)
+def test_another_frame_is_refused_and_nothing_is_lost(tmp_path, change, sentence):
+    frame, y = blobs()
+    file = tmp_path / "answers.cobras"
+    with Session.open(file, frame, random_state=0, method="cobras") as session:
+        run(session, LabelOracle(y), until=lambda s: s.n_answers >= 3)
+    with pytest.raises(DataChangedError) as error:
+        Session.open(file, change(frame), method="cobras")
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    with Session.open(file, frame) as session:
+        assert session.n_answers == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda f: f.drop(columns="size"), "DataFrame has no column 'size'"),
+        (lambda f: f.assign(size="large"), "'size' of DataFrame holds 'large', but the session has numbers"),
+        (lambda f: f.assign(size=[[1]] * len(f)), "but the session has numbers there"),
+        (lambda f: f.head(0), "DataFrame has column names but no rows"),
+    ],
+)
+def test_new_rows_of_another_form_are_refused(change, sentence):
+    frame, _ = blobs()
+    session = Session(frame, random_state=0, method="cobras")
+    with pytest.raises(InvalidDataError) as error:
+        session.predict(change(frame))
+    assert sentence in str(error.value)
+
+
+def test_texts_in_a_frame_and_new_ones():
+    texts = [f"The {word} runs after the {word} in the long grass today." for word in ("cat", "dog")]
+    frame = pl.DataFrame({"text": texts * 10, "stars": list(range(20))})
+    dataset = read_dataset(frame, text="text")
+    assert dataset.kind == "text"
+    session = Session(dataset, random_state=0, method="cobras")
+    assert session.predict(frame.head(3)).shape == (3,)
+
+
+def test_other_kinds_of_data_say_what_to_do():
+    frame, _ = blobs()
+    with pytest.raises(InvalidDataError, match="Series are read from files, not from a DataFrame"):
+        read_dataset(frame, kind="series")
+    with pytest.raises(InvalidDataError, match="DataFrame has no sheets"):
+        read_dataset(frame, sheet="Sheet 1")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("words", [False, True])
+def test_to_frame_has_the_rows_that_were_appended_as_frames(kind: str, words: bool) -> None:
+    table = {"x": [0.0, 0.1, 5.0, 5.1], "y": [1, 2, 3, 4], **({"w": ["a", "a", "b", "b"]} if words else {})}
+    make = {
+        "pandas": lambda d: pd.DataFrame(d, index=[f"r{v}" for v in d["x"]]),
+        "polars": pl.DataFrame,
+        "pyarrow": pa.table,
+    }[kind]
+    session = Session(make(table), random_state=0)
+    new = {name: column[:1] for name, column in table.items()}
+    session.append(make({**new, "x": [0.3]}))
+    session.append(make({**new, "x": [4]}))  # whole numbers where there were fractions
+    found = nw.from_native(session.to_frame(), eager_only=True)
+    assert type(session.to_frame()) is type(make(table))
+    assert found["x"].to_list() == [*table["x"], 0.3, 4.0]
+    assert found["cluster"].to_list() == session.labels_.tolist()
+    if kind == "pandas":
+        assert list(session.to_frame().index[-2:]) == ["r0.3", "r4"]
+    session.undo()
+    assert len(session.to_frame()) == 5
+    session.append(session.space.X[:1])
+    with pytest.raises(InvalidDataError, match="not all others were appended as data frames"):
+        session.to_frame()
+
+
+def test_the_columns_of_a_lazy_frame_are_read_without_a_warning():
+    frame = pl.DataFrame({"x": [0.0, 0.2, 5.0]})
+    session = Session(frame.lazy(), random_state=0)
+    with pytest.raises(InvalidDataError, match="column 'z' where the session has 'x'"):
+        session.predict(frame.rename({"x": "z"}).lazy())
+
+
+def test_halves_of_characters_become_question_marks():
+    half = "\ud800"
+    index = pd.Index([f"{half}{row}" for row in range(6)], dtype=object)
+    words = pd.Series([f"a{half}", "b", None] * 2, index, dtype=object)
+    frame = pd.DataFrame({0: np.arange(6.0), 1: words}, index)
+    frame.columns = pd.Index([half, "word"], dtype=object)
+    dataset = read_dataset(frame)
+    assert dataset.show(0).values == {"?": 0.0, "word": "a?"}
+    assert list(dataset.ids)[:2] == ["?0", "?1"]
+    assert Session(frame.iloc[:, :1], random_state=0).space.n == 6
