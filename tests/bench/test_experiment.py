@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +34,21 @@ def test_reads_what_the_paper_did():
         *("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50", "COBS", "MPCKMeans-NPU", "COSC-NPU"),
     ]
     assert (experiment.repetitions, experiment.folds, experiment.queries) == (10, 10, 250)
+
+
+def test_more_answers_do_not_make_cobs_worse_in_the_committed_results():
+    """On average over the tasks, from 50 to 250 queries, by no more than one standard error."""
+    results = pl.read_parquet(
+        Path(__file__).parents[2] / "experiments" / "paper" / "results" / "COBS.parquet"
+    )
+    means = (
+        results.group_by("task", "query")
+        .agg(pl.col("ari").mean())
+        .pivot(on="query", index="task", values="ari")
+    )
+    assert len(means) == 21
+    gains = (means["250"] - means["50"]).to_numpy()
+    assert gains.mean() >= -gains.std(ddof=1) / np.sqrt(len(gains))
 
 
 def test_makes_nested_estimators_with_the_true_number_of_classes(write):

@@ -15,6 +15,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import COBRAS
+from cobras.bench import runner
 from cobras.bench.experiment import read_experiment
 from cobras.bench.results import (
     KEY,
@@ -123,11 +124,12 @@ def test_all_methods_get_the_same_folds_and_seeds(toml, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_a_killed_run_goes_on_and_ends_the_same(toml, tmp_path):
+def test_a_killed_run_goes_on_and_ends_the_same(toml, tmp_path, monkeypatch):
     chance = random.Random(3)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     command = [sys.executable, "-c", KILLABLE, str(toml)]
-    subprocess.run([*command, str(whole)], check=True)
+    monkeypatch.setattr(runner, "SAVE_EVERY", 0)
+    run_experiment(read_experiment(toml), whole, n_jobs=1)
     for _ in range(3):
         process = subprocess.Popen([*command, str(broken)], start_new_session=True)
         n_parts = chance.randrange(1, 6)
@@ -137,7 +139,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(toml, tmp_path):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     assert 3 <= len(read_runs(broken)) + len(list(broken.glob("parts/*.parquet"))) < len(read_runs(whole))
-    subprocess.run([*command, str(broken)], check=True)
+    run_experiment(read_experiment(toml), broken, n_jobs=1)
     assert read_results(whole).drop("seconds").equals(read_results(broken).drop("seconds"))
     assert read_runs(whole).drop("seconds").equals(read_runs(broken).drop("seconds"))
     assert not list(broken.glob("parts/*"))

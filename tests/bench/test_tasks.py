@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from cobras import InvalidDataError, read_dataset
-from cobras.bench.sources.catalogue import FACES, FACES_FILES, TABLES, TEXTS
+from cobras.bench.sources.catalogue import FACES, FACES_FILES, TABLES, TEXTS, UNSEEN, VECTORS
 from cobras.bench.sources.prepare import (
     GENERATED,
 )
-from cobras.bench.tasks import PAPER, describe_tasks, load_task
+from cobras.bench.tasks import ALL, PAPER, describe_tasks, load_task
 from tests.bench.made_files import REAL, make_folder
 
 # Instances after preparation, as a reader of the paper would count them.
@@ -113,7 +113,10 @@ def test_classes_do_not_lie_together(name, folder):
 
 def test_the_table_of_tasks(folder):
     described = {record.name: record for record in describe_tasks(folder)}
-    assert list(described) == [*PAPER, *GENERATED]
+    assert list(described) == list(ALL) == [*PAPER, *UNSEEN, *VECTORS, *GENERATED]
+    assert described.pop("clinc150").where == ("folder" if REAL is not None else "missing")
+    for name in UNSEEN:  # not in this folder
+        assert described.pop(name).where == "download"
     for name, record in described.items():
         task = load_task(name, folder)
         sizes = np.bincount(task.y)
@@ -132,6 +135,7 @@ def test_the_table_of_tasks_needs_no_data(tmp_path, monkeypatch):
         assert described[name].where == ("missing" if name in FACES else "download")
         assert described[name].n_instances is None
     assert described["spambase"].n_rows == 4601
+    assert all(described[name].where == "download" for name in UNSEEN)
 
 
 def test_the_documented_table_is_what_the_command_prints(folder):
@@ -140,8 +144,12 @@ def test_the_documented_table_is_what_the_command_prints(folder):
         1:
     ]
     documented = {name: [int(number) for number in numbers] for name, *numbers in rows}
-    assert list(documented) == [*PAPER, *GENERATED]
-    for record in describe_tasks(folder):
+    assert list(documented) == list(ALL)
+    for name in UNSEEN:
+        n_rows, _, n_duplicates, n_instances, *_ = documented[name]
+        assert n_rows - n_duplicates == n_instances
+        assert 100 <= n_instances <= 5000
+    for record in describe_tasks(folder, [*PAPER, *GENERATED]):
         n_rows, n_missing, n_duplicates, *rest = documented[record.name]
         if REAL is not None or record.name in GENERATED:
             assert (n_rows, n_missing, n_duplicates) == (record.n_rows, record.n_missing, record.n_duplicates)
@@ -153,6 +161,11 @@ def test_the_documented_table_is_what_the_command_prints(folder):
             )
         if record.name in SIZES:
             assert n_rows - n_duplicates == rest[0] == SIZES[record.name]
+
+
+def test_unseen_tables_are_no_tasks_of_the_paper():
+    assert len(UNSEEN) >= 10
+    assert not set(UNSEEN) & {*PAPER, "digits", "wdbc", "breast-cancer"}
 
 
 def own_table(tmp_path, text):
@@ -208,3 +221,18 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
     code = f"import sys, cobras.bench.tasks; print(*sorted({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.split() == []
+
+
+def test_vectors_are_taken_as_they_are(tmp_path):
+    with pytest.raises(InvalidDataError, match=r"clinc150_minilm\.npz, which cannot be downloaded"):
+        load_task("clinc150", tmp_path)
+    X = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float16)
+    np.savez(tmp_path / "clinc150_minilm.npz", X=X, y=np.repeat(["bank", "taxi"], 6))
+    task = load_task("clinc150", tmp_path)
+    assert task.classes == ("bank", "taxi")
+    for label, name in enumerate(task.classes):
+        rows = X[np.repeat(["bank", "taxi"], 6) == name].astype(np.float32)
+        np.testing.assert_array_equal(np.unique(task.X[task.y == label], axis=0), np.unique(rows, axis=0))
+    (tmp_path / "clinc150_minilm.npz").write_bytes(b"no")
+    with pytest.raises(InvalidDataError, match="cannot be read"):
+        load_task("clinc150", tmp_path)

@@ -16,9 +16,10 @@ import numpy as np
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import BoolArray
 from cobras.estimators.active import ActiveClusterer
+from cobras.session.oracles import LEVELS
 
-PROTOCOL = {"tasks", "methods", "repetitions", "folds", "queries", "seed"}
-LIMITS = {"use", "repetitions", "first_folds", "seconds"}
+PROTOCOL = {"tasks", "methods", "repetitions", "folds", "queries", "minutes", "seed"}
+LIMITS = {"use", "repetitions", "first_folds", "seconds", "person", "boards"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class Contestant:
 
     `use` names an estimator ("package.Class") or a session method ("package:function"). A parameter with the value
     "classes" becomes the true number of clusters, and a table with `use` another estimator.
+
+    `person` and `boards` count in experiments by `minutes`: how well a person answers, see `HumanOracle`, and how
+    many cards are sorted at once; 0 for pairs.
     """
 
     name: str
@@ -35,6 +39,8 @@ class Contestant:
     repetitions: int | None = None
     first_folds: int | None = None
     seconds: float | None = None
+    person: str | None = None
+    boards: int = 0
 
     def make_estimator(self, n_classes: int, max_queries: int, seed: int) -> Any:
         """Make the estimator of one run."""
@@ -53,7 +59,11 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Tasks, contestants and the protocol that is the same for all of them."""
+    """Tasks, contestants and the protocol that is the same for all of them.
+
+    With `minutes`, a person answers, and results are by seconds of their time in place of queries; `queries` is
+    then the number of these.
+    """
 
     name: str
     tasks: tuple[Any, ...]
@@ -62,6 +72,7 @@ class Experiment:
     folds: int = 10
     queries: int = 250
     seed: int = 0
+    minutes: int | None = None
     home: Path = field(default_factory=Path, compare=False)
 
     def train_mask(self, n: int, repetition: int, fold: int) -> BoolArray:
@@ -115,9 +126,20 @@ def read_experiment(path: Path) -> Experiment:
     contestants = tuple(_contestant(name, table) for name, table in methods.items())
     numbers = {
         key: _at_least(key, values[key], least)
-        for key, least in {"repetitions": 1, "folds": 2, "queries": 1, "seed": 0}.items()
+        for key, least in {"repetitions": 1, "folds": 2, "queries": 1, "minutes": 1, "seed": 0}.items()
         if key in values
     }
+    if "minutes" in numbers:
+        if "queries" in numbers:
+            raise InvalidDataError(
+                f"{path.name} sets queries and minutes; an experiment goes by one of them."
+            )
+        numbers["queries"] = 60 * numbers["minutes"]
+    for contestant in contestants:
+        if (contestant.person is None) != ("minutes" not in numbers):
+            raise InvalidDataError(
+                f"{contestant.name}: each method names a person where an experiment sets minutes, and only there."
+            )
     return Experiment(path.stem, _tasks(path, values.get("tasks")), contestants, **numbers, home=path.parent)
 
 
@@ -141,12 +163,14 @@ def find_estimator(use: str) -> type[Any]:
 
 
 def _tasks(path: Path, given: Any) -> tuple[Any, ...]:
-    from cobras.bench.tasks import PAPER
+    from cobras.bench.tasks import GROUPS
 
-    if given == "paper":
-        return PAPER
+    if isinstance(given, str) and given in GROUPS:
+        return GROUPS[given]
     if not isinstance(given, list) or not given:
-        raise InvalidDataError(f'{path.name} names no task. Write tasks = "paper", or a list of names.')
+        raise InvalidDataError(
+            f'{path.name} names no task. Write tasks = "paper", tasks = "unseen", or a list of names.'
+        )
     # The path of a table of the user is relative to the TOML file.
     return tuple(
         {**task, "path": str(path.parent / task["path"])}
@@ -169,8 +193,16 @@ def _contestant(name: str, table: Any) -> Contestant:
         isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds <= 0
     ):
         raise InvalidDataError(f"seconds of {name} must be a positive number, not {seconds!r}.")
+    person, boards = table.get("person"), _at_least(f"boards of {name}", table.get("boards", 0), 0)
+    if person is not None and (person not in LEVELS or ":" not in table["use"]):
+        raise InvalidDataError(
+            f"The person of {name} is one of {', '.join(LEVELS)}, and answers a session method: "
+            'use = "package:function".'
+        )
     parameters = {key: value for key, value in table.items() if key not in LIMITS}
-    contestant = Contestant(name, table["use"], parameters, seconds=seconds, **numbers)
+    contestant = Contestant(
+        name, table["use"], parameters, seconds=seconds, person=person, boards=boards, **numbers
+    )
     estimator = contestant.make_estimator(n_classes=2, max_queries=1, seed=0)
     if ":" in contestant.use:
         from cobras.methods.registry import all_options, find_method

@@ -1,11 +1,13 @@
 """The tasks of the paper's experiment: 15 UCI tables, faces sorted in four ways, two sets of newsgroups.
 
-The paper counts 20 tasks but lists 21; all that it lists are here. In addition there are generated tasks, which
-need no file, and tables of the user.
+The paper counts 20 tasks but lists 21; all that it lists are here. In addition there are *unseen* tasks, tables on
+which no method was tried while it was built, tasks of *many* clusters, generated tasks, which need no file, and
+tables of the user.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 from cobras.bench.sources import prepare
-from cobras.bench.sources.catalogue import FACES, FACES_CHECKSUM, TABLES, TEXTS, data_folder, find_files
+from cobras.bench.sources.catalogue import (
+    FACES,
+    FACES_CHECKSUM,
+    TABLES,
+    TEXTS,
+    UNSEEN,
+    VECTORS,
+    data_folder,
+    find_files,
+)
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray
 
 PAPER: tuple[str, ...] = (*TABLES, *FACES, *TEXTS)
+# Groups of tasks that an experiment can name by one word.
+MANY = (*VECTORS, *(name for name in prepare.GENERATED if name.startswith("generated-many")))
+GROUPS: dict[str, tuple[str, ...]] = {"paper": PAPER, "unseen": tuple(UNSEEN), "many": MANY}
+ALL = (*PAPER, *UNSEEN, *VECTORS, *prepare.GENERATED)
 USER_KEYS = {"path", "label", "name"}
 
 
@@ -75,11 +90,11 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
     Parameters
     ----------
     spec : str or mapping
-        One of `PAPER`, a generated task such as "generated-moons", or a mapping with the keys `path`, `label` (the
-        column with the classes) and optionally `name`. The table is read as by `cobras.read_dataset`; rows whose
-        features equal those of an earlier row are left out.
+        One of `PAPER`, one of the unseen tasks such as "vehicle", a generated task such as "generated-moons", or
+        a mapping with the keys `path`, `label` (the column with the classes) and optionally `name`. The table is
+        read as by `cobras.read_dataset`; rows whose features equal those of an earlier row are left out.
     folder : path, optional
-        Where the files of the paper's tasks lie; by default the environment variable `COBRAS_DATA` says so. A file
+        Where the files of the tasks lie; by default the environment variable `COBRAS_DATA` says so. A file
         that is not there is looked for in the user's cache, and else downloaded to it.
 
     Returns
@@ -100,13 +115,13 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
     """
     if isinstance(spec, Mapping):
         return _user_task(spec)
-    if spec not in (*PAPER, *prepare.GENERATED):
+    if spec not in ALL:
         raise InvalidDataError(
-            f"There is no task {spec!r}; choose one of {', '.join((*PAPER, *prepare.GENERATED))}, "
+            f"There is no task {spec!r}; choose one of {', '.join(ALL)}, "
             "or give the path and the label column of a table."
         )
     paths: list[Path] = []
-    if spec in PAPER:
+    if spec not in prepare.GENERATED:
         paths, where = find_files(spec, folder)
         if where == "missing":
             from cobras.bench.sources.download import download
@@ -116,9 +131,7 @@ def load_task(spec: str | Mapping[str, Any], folder: Path | None = None) -> Task
     return Task(spec, found.X, found.y, found.classes)
 
 
-def describe_tasks(
-    folder: Path | None = None, names: Sequence[str] = (*PAPER, *prepare.GENERATED)
-) -> list[Description]:
+def describe_tasks(folder: Path | None = None, names: Sequence[str] = ALL) -> list[Description]:
     """Describe tasks without downloading anything.
 
     Examples
@@ -135,7 +148,12 @@ def _prepare(name: str, paths: Sequence[Path]) -> prepare.TaskData:
         return prepare.generate(name)
     if name in FACES:
         return prepare.prepare_faces(paths[0], paths[1], FACES[name])
-    return prepare.prepare_texts(paths[0]) if name in TEXTS else prepare.prepare_table(paths[0])
+    if name in TEXTS:
+        return prepare.prepare_texts(paths[0])
+    if name in VECTORS:
+        return prepare.prepare_vectors(paths[0])
+    # The files of unseen tasks are as they were downloaded, and name their classes as they like.
+    return prepare.prepare_table(paths[0], label=None if name in UNSEEN else "target")
 
 
 def _describe(name: str, folder: Path | None) -> Description:
@@ -153,7 +171,7 @@ def _describe(name: str, folder: Path | None) -> Description:
             n_features=table.n_features,
             n_classes=len(table.classes),
         )
-    return Description(name, "missing" if name in FACES else "download")
+    return Description(name, "missing" if name in FACES or name in VECTORS else "download")
 
 
 def _description(
@@ -171,10 +189,14 @@ def _description(
     )
 
 
-def _is_as_recorded(name: str, paths: Sequence[Path]) -> bool:
+def _is_as_recorded(name: str, paths: Sequence[Path]) -> bool | None:
+    if name in VECTORS:
+        return None
     if name in FACES:
         features, _ = prepare.read_faces(paths[0], paths[1], FACES[name])
         return prepare.checksum(features.tobytes()) == FACES_CHECKSUM
+    if name in UNSEEN:
+        return hashlib.sha256(paths[0].read_bytes()).hexdigest() == UNSEEN[name].sha256
     if name in TEXTS:
         return prepare.texts_checksum(prepare.read_texts(paths[0])) == TEXTS[name].checksum
     return prepare.table_checksum(*prepare.read_table(paths[0]), TABLES[name].step) == TABLES[name].checksum

@@ -1,7 +1,8 @@
 """One run of an experiment: fit a method with one fold held out, and score it there.
 
 A run is charged its CPU seconds, which other work on the machine hardly changes. When they exceed the method's
-limit nothing more is answered, and the last clustering is repeated, as in the paper.
+limit nothing more is answered, and the last clustering is repeated, as in the paper. In an experiment by minutes a
+person answers pairs or sorts boards, and what counts is what they have after each second of their time.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from cobras.bench.experiment import Contestant, Experiment, add_to_path
 from cobras.bench.measures import ari_per_query
 from cobras.bench.results import Run
 from cobras.bench.tasks import Task
+from cobras.core.board import Board
 from cobras.core.exceptions import CobrasError, StopAsking
-from cobras.core.types import BoolArray, FloatArray, IndexArray
+from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray
+from cobras.estimators.active import LabelsPerQuery
+from cobras.session.oracles import HumanOracle, run
+from cobras.session.session import Session
 
 
 class Trial(NamedTuple):
@@ -57,19 +62,41 @@ class TimedOracle:
         return bool(self.y[i] == self.y[j])
 
 
+class TimedPerson(HumanOracle):
+    """A person who answers pairs or sorts boards, and a record of the CPU seconds at which each came."""
+
+    def __init__(self, y: IndexArray, contestant: Contestant, seed: int) -> None:
+        super().__init__(y, contestant.person, seed)  # type: ignore[arg-type]
+        self.start = time.process_time()
+        self.times: list[float] = []
+
+    def __call__(self, i: int, j: int) -> Answer:
+        """Answer a pair."""
+        self.times.append(time.process_time() - self.start)
+        return super().__call__(i, j)
+
+    def sort(self, board: Board) -> list[list[int]]:
+        """Sort a board."""
+        self.times.append(time.process_time() - self.start)
+        return super().sort(board)
+
+
+class Course(NamedTuple):
+    """How a run went: the score and the CPU seconds after each answer, or after each second of a person's time."""
+
+    aris: FloatArray
+    times: FloatArray
+    n_queries: int
+    cut_off: bool = False
+
+
 def run_trial(experiment: Experiment, trial: Trial) -> Run:
     """Fit a method on all instances, asking about those of the other folds only, and score it on its own fold."""
     task, contestant, repetition, fold = trial
     seed = experiment.run_seed(repetition, fold)
     train = experiment.train_mask(len(task.X), repetition, fold)
-    estimator = contestant.make_estimator(task.n_classes, experiment.queries, seed)
-    oracle = TimedOracle(task.y, contestant.seconds)
-    clusterings = fit(estimator, task.X, oracle, train)
-    seconds = time.process_time() - oracle.start
-    n_queries = min(len(clusterings) - 1, experiment.queries)
-    aris = ari_per_query(clusterings[: n_queries + 1], task.y, np.flatnonzero(~train))
-    # The last clustering has no question after it; its time is that of the whole run.
-    times = [*oracle.times[:n_queries], seconds]
+    follow = by_queries if contestant.person is None else by_seconds
+    aris, times, n_queries, cut_off = follow(experiment, trial, seed, train)
     n = experiment.queries + 1
     return Run(
         task=task.name,
@@ -78,8 +105,8 @@ def run_trial(experiment: Experiment, trial: Trial) -> Run:
         fold=fold,
         seed=seed,
         n_queries=n_queries,
-        seconds=seconds,
-        cut_off=oracle.cut_off,
+        seconds=float(times[-1]),
+        cut_off=cut_off,
         limit=contestant.seconds,
         n_rows=len(task.X),
         n_features=task.X.shape[1],
@@ -88,6 +115,33 @@ def run_trial(experiment: Experiment, trial: Trial) -> Run:
         # To ten microseconds: further digits are noise, and they would double the size of the files.
         seconds_per_query=np.pad(np.round(times, 5), (0, n - len(times)), mode="edge").tolist(),
     )
+
+
+def by_queries(experiment: Experiment, trial: Trial, seed: int, train: BoolArray) -> Course:
+    """Score the clustering after each answer."""
+    task, contestant = trial.task, trial.contestant
+    estimator = contestant.make_estimator(task.n_classes, experiment.queries, seed)
+    oracle = TimedOracle(task.y, contestant.seconds)
+    clusterings = fit(estimator, task.X, oracle, train)
+    seconds = time.process_time() - oracle.start
+    n_queries = min(len(clusterings) - 1, experiment.queries)
+    aris = ari_per_query(clusterings[: n_queries + 1], task.y, np.flatnonzero(~train))
+    # The last clustering has no question after it; its time is that of the whole run.
+    return Course(aris, np.array([*oracle.times[:n_queries], seconds]), n_queries, oracle.cut_off)
+
+
+def by_seconds(experiment: Experiment, trial: Trial, seed: int, train: BoolArray) -> Course:
+    """Score the clustering after each second of a person's time."""
+    task, contestant, *_ = trial
+    person = TimedPerson(task.y, contestant, seed)
+    session = Session(task.X, contestant.use, seed, train_indices=train, **contestant.parameters)
+    run(session, person, lambda _: person.seconds >= experiment.queries, boards=contestant.boards)
+    aris = ari_per_query(LabelsPerQuery(session.partitions), task.y, np.flatnonzero(~train))
+    times = np.array([*person.times, time.process_time() - person.start])
+    ends = np.cumsum(person.seconds_per_act)
+    # What the person had at each second: all answers that were finished by then.
+    shown = np.searchsorted(ends, np.arange(experiment.queries + 1), side="right")
+    return Course(aris[shown], times[shown], len(ends))
 
 
 def fit(estimator: Any, X: FloatArray, oracle: TimedOracle, train: BoolArray) -> Sequence[IndexArray]:

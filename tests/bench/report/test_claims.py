@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cobras.bench.report.claims import check_claims
+from cobras.bench.report import write_report
+from cobras.bench.report.claims import check_claims, leads_of_cobra
 from cobras.bench.report.pages import Verdict
 from cobras.bench.report.summary import read_summary
 from tests.bench.made_results import FAMILY, PAPER, cobra, cobras, costing, steady, write_results
@@ -85,6 +86,28 @@ def test_methods_of_others_do_not_touch_the_paper(tmp_path):
     assert verdicts(tmp_path, PAPER | mine) == [Verdict.HOLDS] * 9
 
 
+def claims_of(page):
+    text = page.with_name("report.md").read_text(encoding="utf-8")
+    return text[text.index("## What the paper claims") : text.index("## Figures")]
+
+
+def test_a_report_with_another_method_has_the_same_verdicts_and_figures(tmp_path):
+    """Another method that is better than all, ran fewer folds, lacks a task of the paper and has one of its own."""
+    repetitions = {method: 3 if method in FAMILY else 2 for method in PAPER}
+    paper = write_results(tmp_path / "paper", noise=0.05, repetitions=repetitions)
+    mine = write_results(
+        tmp_path / "mine",
+        {"Mine": (steady(0.99, 0.99), costing(0, 1e-5))},
+        tasks=("easy", "medium", "hardest"),
+        repetitions={"Mine": 1},
+    )
+    alone, joint = read_summary(paper), read_summary(mine, paper)
+    assert joint.ranking.methods == (*alone.ranking.methods, "Mine")
+    assert check_claims(joint) == check_claims(alone)
+    first = write_report(paper, out=tmp_path / "a")
+    assert claims_of(write_report(mine, paper, out=tmp_path / "b")) == claims_of(first)
+
+
 def test_only_methods_of_others(tmp_path):
     assert verdicts(tmp_path, {"Mine": PAPER["COBS"]}, queries=5) == [Verdict.NOT_MEASURED] * 9
 
@@ -111,11 +134,42 @@ def test_runs_without_a_question_are_survived(tmp_path):
 
 
 def test_figures_come_with_their_error(tmp_path):
-    near = checks(tmp_path, noise=0)[NEAR_10].parts[0]
-    lead = np.mean([cobra(10)(q) - cobras(q) for q in range(8, 13)]) * np.mean([1, 0.75, 0.5])
-    assert (
-        near.text == f"COBRA-10 minus COBRAS from 8 to 12 queries: {lead:.3f} ± 0.000 (ahead on 3 of 3 tasks)"
-    )
+    tasks = ("first", "second", "third", "fourth")
+    change = {"COBRA-10": (cobra(10, 0.04), costing(1, 1))}
+    near = checks(tmp_path, PAPER | change, noise=0, tasks=tasks)[NEAR_10].parts[0]
+    lead = (cobra(10, 0.04)(10) - cobras(10)) * np.mean([1, 5 / 6, 4 / 6, 0.5])
+    assert near.text == f"COBRA-10 minus COBRAS at 10 queries: {lead:.3f} ± 0.000 (ahead on 4 of 4 tasks)"
+
+
+def ahead_until(last):
+    """COBRA-50 above COBRAS by 0.04 at 50 to `last` queries and below it by 0.1 elsewhere, on the easiest task."""
+    return {"COBRA-50": (lambda q: cobras(q) + np.where((q >= 50) & (q <= last), 0.04, -0.1), costing(1, 1))}
+
+
+def test_a_lead_beyond_its_place_contradicts_elsewhere_even_if_the_mean_does_not(tmp_path):
+    """From 100 to 250 queries COBRA-50 is behind on average, but ahead at 100 to 129."""
+    check = checks(tmp_path, PAPER | ahead_until(129))[NEAR_50]
+    assert check.verdict is Verdict.FAILS
+    assert [part.true for part in check.parts] == [True, True, True, False]
+    assert "queries: -0." in check.parts[-1].text
+    assert check.parts[-1].text.endswith("at 130 to 250; higher by more than the error at 100 to 129")
+    assert checks(tmp_path / "short", PAPER | ahead_until(99))[NEAR_50].verdict is Verdict.HOLDS
+
+
+def test_the_lead_is_judged_at_the_size_itself(tmp_path):
+    late = {"COBRA-25": (lambda q: cobras(q) + np.where((q > 25) & (q < 40), 0.03, -0.1), costing(1, 1))}
+    assert checks(tmp_path, PAPER | late)[NEAR_25].parts[0].true is False
+
+
+def test_where_cobra_is_ahead_is_said_with_its_error(tmp_path):
+    never = {"COBRA-10": (lambda q: cobras(q) - 0.1, costing(1, 1)), "Mine": PAPER["COBS"]}
+    folder = write_results(tmp_path / "x", {"COBRAS": PAPER["COBRAS"], **ahead_until(129), **never}, noise=0)
+    behind, ahead = leads_of_cobra(read_summary(folder))
+    assert behind == "COBRA-10 is nowhere ahead of COBRAS from 5 queries on."
+    words = "The mean ARI of COBRA-50 is above that of COBRAS at 50 to 129 queries"
+    assert ahead.startswith(f"{words}, and by more than the error at 50 to 129: ")
+    assert ahead.endswith("0.030 ± 0.000 at 100 queries.")  # 0.04 times the mean scale of the tasks
+    assert ahead in write_report(folder).with_name("report.md").read_text(encoding="utf-8")
 
 
 def test_one_slow_task_is_enough_to_spoil_interaction(tmp_path):

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cobras.bench.report.figures import KNOWN, OTHERS, draw_figures, line_styles, run_time, spaced_positions
+from cobras.bench.report.figures import (
+    KNOWN,
+    OTHERS,
+    draw_figures,
+    line_styles,
+    mean_ari,
+    run_time,
+    spaced_positions,
+)
 from cobras.bench.report.summary import read_summary
 from cobras.core.exceptions import CobrasError
 from tests.bench.made_results import PAPER, write_results
@@ -101,6 +109,37 @@ class TestDrawing:
     def test_stopped_runs_are_told(self, drawn, tmp_path):
         assert "Circles" in drawn[2]["run-time"].caption
         assert "Circles" not in run_time(_small(tmp_path))[1]
+
+    @pytest.mark.parametrize("name", ["aligned-rank", "mean-ari-all", "tasks"])
+    def test_frozen_points_are_pale_and_told(self, drawn, tmp_path, name):
+        found = drawn[2][name]
+        share = drawn[0].frozen("COSC-NPU", ["easy", "medium", "hard"])
+        first = int(np.flatnonzero(share)[0])
+        assert "Pale lines, from a circle on: frozen points, where" in found.caption
+        assert f"COSC-NPU from {first} queries on" in found.caption
+        assert "opacity: 0.4" in found.svg
+        whole = {picture.name: picture for picture in draw_figures(_small(tmp_path), tmp_path / "figures")}
+        assert "Pale" not in whole[name].caption
+        assert "opacity: 0.4" not in whole[name].svg
+
+    def test_the_circle_is_at_the_first_frozen_point(self, drawn):
+        summary = drawn[0]
+        share = summary.frozen("COSC-NPU", [task.name for task in summary.tasks])
+        assert len(set(share)) > 2  # runs were cut off at different numbers of queries
+        figure, _ = mean_ari(summary, ["COBRAS", "COSC-NPU"])
+        circles = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]
+        pale = [line for line in figure.axes[0].lines if line.get_alpha() == 0.4]
+        first = int(np.flatnonzero(share)[0])
+        assert [line.get_xdata().tolist() for line in circles] == [[first]]
+        assert [line.get_color() for line in pale] == [KNOWN["COSC-NPU"].colour]
+        full = [line.get_xdata() for line in figure.axes[0].lines if line.get_color() == pale[0].get_color()][
+            1
+        ]
+        assert full.tolist() == list(range(first + 1))
+
+    def test_the_family_was_not_cut_off(self, drawn):
+        assert "Pale" not in drawn[2]["mean-ari"].caption
+        assert "opacity: 0.4" not in drawn[2]["mean-ari"].svg
 
     def test_the_same_results_give_the_same_files(self, drawn, tmp_path):
         summary, folder, _ = drawn

@@ -151,6 +151,32 @@ class TestComparisons:
         summary = read_summary(write_results(tmp_path / "x", two, queries=3))
         assert summary.run_time_ratios("COBRAS", "Instant", 3) == {}
 
+    def test_each_query_has_its_own_lead(self, summary):
+        every = summary.lead_per_query("COBRAS", "COBS")
+        for q in (0, 7, 60):
+            alone, _ = summary.difference("COBRAS", "COBS", [q])
+            np.testing.assert_allclose([part[q] for part in every], alone, atol=1e-9)
+
+    def test_a_difference_on_some_tasks(self, summary):
+        _, per_task = summary.difference("COBRAS", "COBS", [20])
+        lead, alone = summary.difference("COBRAS", "COBS", [20], ["medium"])
+        assert alone.tolist() == [lead.value] == [per_task[1]]
+
+    def test_runs_are_frozen_after_their_last_answer(self, tmp_path):
+        slow = {"COSC-NPU": (cobras, costing(1, 3)), "COBRAS": PAPER["COBRAS"]}
+        summary = read_summary(write_results(tmp_path / "x", slow, queries=20, limit=61))
+        for tasks in (["easy"], ["easy", "medium", "hard"], []):
+            runs = summary.runs.filter(pl.col("method") == "COSC-NPU", pl.col("task").is_in(tasks))
+            given = runs.filter("cut_off")["n_queries"].to_list()
+            expected = [sum(n < q for n in given) / max(len(runs), 1) for q in range(21)]
+            np.testing.assert_allclose(summary.frozen("COSC-NPU", tasks), expected)
+        assert 0 < summary.frozen("COSC-NPU", ["easy", "hard"])[20] < 1
+        assert not summary.frozen("COBRAS", ["easy", "hard"]).any()
+        # A frozen point repeats the one before.
+        row = int(summary.runs["n_queries"].arg_min())
+        last = summary.runs["n_queries"][row]
+        assert (summary.ari[row, last:] == summary.ari[row, last]).all()
+
     def test_waits_count_given_answers_only(self, tmp_path):
         slow = {"COSC-NPU": (cobras, costing(1, 3))}
         summary = read_summary(write_results(tmp_path / "x", slow, queries=20, limit=31))

@@ -17,7 +17,7 @@ import pytest
 from cobras import InvalidDataError
 from cobras.bench.sources import catalogue as sources
 from cobras.bench.sources import download as sources_download
-from cobras.bench.sources.catalogue import TABLES, TEXTS
+from cobras.bench.sources.catalogue import TABLES, TEXTS, UNSEEN
 from cobras.bench.sources.download import download
 from cobras.bench.sources.prepare import read_table, read_texts, table_checksum, texts_checksum, write_table
 from cobras.bench.tasks import describe_tasks, load_task
@@ -201,6 +201,55 @@ def test_a_download_that_cannot_be_kept_is_one_sentence(server, monkeypatch, tmp
     (tmp_path / "cache").write_text("in the way")
     with pytest.raises(InvalidDataError, match=r"cannot be kept in .*set XDG_CACHE_HOME"):
         load_task("wine")
+
+
+UNSEEN_TABLE = b"a,b,Class\n1,2,x\n3,,y\n5,6,x\n5,6,x\n"
+
+
+@pytest.fixture
+def github(server, monkeypatch):
+    """The server in place of GitHub, with a table of which the checksum is put on record as that of vehicle."""
+    monkeypatch.setattr(sources, "REPOSITORY", server.address)
+    digest = hashlib.sha256(UNSEEN_TABLE).hexdigest()
+    monkeypatch.setitem(UNSEEN, "vehicle", replace(UNSEEN["vehicle"], sha256=digest))
+    server.shelves[f"/{sources.COMMIT}/data/vehicle/vehicle.csv"] = UNSEEN_TABLE
+    return server
+
+
+def test_an_unseen_table_is_downloaded_once_as_it_is(github, places):
+    assert describe_tasks(names=["vehicle"])[0].where == "download"
+    task = load_task("vehicle")
+    github.shelves.clear()
+    np.testing.assert_array_equal(load_task("vehicle").X, task.X)
+    assert (task.X.shape, task.classes) == ((3, 2), ("x", "y"))
+    assert (places / "vehicle.csv").read_bytes() == UNSEEN_TABLE
+    (record,) = describe_tasks(names=["vehicle"])
+    assert (record.where, record.as_recorded, record.n_missing, record.n_duplicates) == ("cache", True, 1, 1)
+    (places / "vehicle.csv").write_bytes(UNSEEN_TABLE + b"7,8,y\n")
+    assert not describe_tasks(names=["vehicle"])[0].as_recorded
+
+
+def test_an_unseen_table_with_other_bytes_is_refused_and_not_kept(github, places):
+    for path in github.shelves:
+        github.shelves[path] += b"\n"
+    with pytest.raises(InvalidDataError, match=r"vehicle\.csv is not the recorded one: its SHA-256 is"):
+        load_task("vehicle")
+    assert not [file for file in places.rglob("*") if file.is_file()]
+
+
+def test_an_unseen_table_that_is_not_served_is_one_sentence(github):
+    github.shelves.clear()
+    with pytest.raises(
+        DataNotFoundError, match=r"vehicle\.csv is missing, .*/vehicle\.csv failed .*Not Found"
+    ):
+        load_task("vehicle")
+
+
+def test_addresses_of_unseen_tables_name_a_commit():
+    assert len(sources.COMMIT) == 40
+    for recorded in UNSEEN.values():
+        assert f"/{sources.COMMIT}/" in recorded.address
+        assert len(recorded.sha256) == 64
 
 
 def archive(documents):

@@ -17,10 +17,12 @@ from scipy.optimize import isotonic_regression
 
 from cobras.bench.measures import Mean, mean_over_tasks
 from cobras.bench.report.claims import TIMED_AT
-from cobras.bench.report.pages import INK, LINE, PAPER, Picture, span
+from cobras.bench.report.formats import span
+from cobras.bench.report.frozen import frozen_sentence
+from cobras.bench.report.pages import INK, LINE, PAPER, Picture
 from cobras.bench.report.summary import Summary
 from cobras.core.exceptions import CobrasError
-from cobras.core.types import FloatArray
+from cobras.core.types import FloatArray, IndexArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,9 +144,11 @@ def aligned_rank(summary: Summary) -> Drawing:
     figure, axes = _axes()
     ends = {}
     styles, (low, high) = line_styles(ranking.methods), ranking.interval
+    x = np.arange(summary.n_queries + 1)
     for i, method in enumerate(ranking.methods):
-        at = _marker_positions(ranking.ranks.shape[1], i, len(ranking.methods))
-        axes.plot(ranking.ranks[i], markevery=at.tolist(), **styles[method].line)
+        at = _marker_positions(len(x), i, len(ranking.methods))
+        share = summary.frozen(method, ranking.tasks)
+        _draw_line(axes, x, ranking.ranks[i], share, {**styles[method].line, "markevery": at.tolist()})
         # Bars at the markers only: bands of all methods would cover each other.
         axes.vlines(at, low[i, at], high[i, at], color=styles[method].colour, linewidth=1)
         ends[method] = float(ranking.ranks[i, -1])
@@ -157,7 +161,8 @@ def aligned_rank(summary: Summary) -> Drawing:
         f"Rank 1 is the best and on top; all values of {len(ranking.methods)} methods on "
         f"{len(ranking.tasks)} tasks are ranked together. Mean ARI over folds that all these methods "
         f"have run ({span(list(ranking.n_common))} per task). Bars: 95 % interval with the folds of each "
-        "task drawn anew (bootstrap). " + " ".join(ranking.left_out)
+        "task drawn anew (bootstrap). "
+        + " ".join((*ranking.left_out, _frozen_note(summary, ranking.methods, ranking.tasks)))
     )
     return figure, caption.strip()
 
@@ -170,12 +175,14 @@ def mean_ari(summary: Summary, methods: Sequence[str]) -> Drawing:
     figure, axes = _axes()
     styles = line_styles(summary.methods)
     curves = {method: mean_over_tasks([summary.curve(method, task) for task in tasks]) for method in methods}
-    _draw_curves(axes, curves, styles, markers=True)
+    frozen = {method: summary.frozen(method, tasks) for method in methods}
+    _draw_curves(axes, curves, frozen, styles, markers=True)
     axes.set(xlabel="queries answered", ylabel=f"mean ARI over {len(tasks)} tasks   (better →)")
     ends = {method: float(mean.value[-1]) for method, mean in curves.items()}
     axes.set_xlim(0, summary.n_queries)
     label_ends(axes, summary.n_queries, ends, styles)
-    caption = f"ARI on test folds, all folds each method has run. Bands: {ERROR}. " + " ".join(left_out)
+    notes = (*left_out, _frozen_note(summary, methods, tasks))
+    caption = f"ARI on test folds, all folds each method has run. Bands: {ERROR}. " + " ".join(notes)
     return figure, caption.strip()
 
 
@@ -238,7 +245,8 @@ def ari_per_task(summary: Summary) -> Drawing:
     for task, panel in zip(summary.tasks, grid.flat, strict=False):
         there = [method for method in summary.methods if len(summary.rows(method, task.name))]
         curves = {method: summary.curve(method, task.name) for method in there}
-        _draw_curves(panel, curves, styles, markers=False)
+        frozen = {method: summary.frozen(method, [task.name]) for method in there}
+        _draw_curves(panel, curves, frozen, styles, markers=False)
         panel.set_title(f"{shorten(task.name, 30)} ({task.n_rows}, {task.n_classes})", fontsize=8, loc="left")
         panel.tick_params(labelsize=7.5)
         panel.set_xlim(0, summary.n_queries)
@@ -250,7 +258,8 @@ def ari_per_task(summary: Summary) -> Drawing:
     names = [shorten(method, 18) for method in summary.methods]
     figure.legend(keys, names, loc="upper center", ncols=4, handlelength=4)
     caption = "In brackets rows and classes; the vertical axes differ. All folds each method has run. Bands: "
-    return figure, f"{caption}{ERROR}."
+    note = _frozen_note(summary, summary.methods, [task.name for task in summary.tasks])
+    return figure, f"{caption}{ERROR}. {note}".strip()
 
 
 def _axes(height: float = 4.4, bottom: float = 0.12, left: float = 0.1) -> tuple[Figure, Axes]:
@@ -262,8 +271,31 @@ def _axes(height: float = 4.4, bottom: float = 0.12, left: float = 0.1) -> tuple
     return figure, axes
 
 
+def _frozen_note(summary: Summary, methods: Sequence[str], tasks: Sequence[str]) -> str:
+    return frozen_sentence(summary, methods, tasks, "Pale lines, from a circle on")
+
+
+def _draw_line(axes: Axes, x: IndexArray, y: FloatArray, frozen: FloatArray, line: dict[str, Any]) -> None:
+    """Draw a curve at the numbers of queries x, pale from the first one on at which some of its runs are frozen."""
+    axes.plot(x, y, **line, alpha=0.4 if frozen.any() else None)
+    if frozen.any():
+        # Over the pale line, so that markers and dashes stay where they are.
+        first = int(np.searchsorted(x, (frozen > 0).argmax()))
+        places = line["markevery"]
+        before = places if places is None else [place for place in places if place <= first]
+        axes.plot(x[: first + 1], y[: first + 1], **{**line, "markevery": before})
+        axes.plot(
+            x[first], y[first], "o", markersize=6, markerfacecolor="none", markeredgecolor=line["color"]
+        )
+
+
 def _draw_curves(
-    axes: Axes, curves: Mapping[str, Mean], styles: Mapping[str, Style], *, markers: bool
+    axes: Axes,
+    curves: Mapping[str, Mean],
+    frozen: Mapping[str, FloatArray],
+    styles: Mapping[str, Style],
+    *,
+    markers: bool,
 ) -> None:
     for place, (method, mean) in enumerate(curves.items()):
         style, n = styles[method], len(mean.value)
@@ -273,7 +305,7 @@ def _draw_curves(
         # A small panel is drawn from fewer points: all of the first 20, where curves bend, then every fifth.
         x = np.arange(n) if markers else np.unique(np.r_[0 : min(n, 20), 20:n:5, n - 1])
         value, error = mean.value[x], mean.half_width[x]
-        axes.plot(x, value, **line)
+        _draw_line(axes, x, value, frozen[method], line)
         axes.fill_between(x, value - error, value + error, color=style.colour, alpha=0.18, linewidth=0)
 
 

@@ -1,12 +1,8 @@
-"""A report as a list of blocks, written as one HTML page that needs no other file, and as Markdown.
-
-Also how numbers are written in both.
-"""
+"""A report as a list of blocks, written as one HTML page that needs no other file, and as Markdown."""
 
 from __future__ import annotations
 
 import html
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +10,6 @@ from enum import StrEnum
 from importlib.resources import files
 from string import Template
 from typing import TypeAlias
-
-import numpy as np
-
-from cobras.bench.measures import Mean
 
 INK, LINE, PAPER = "#1b1b1b", "#d8d8d8", "#ffffff"
 # The colours of a figure, and the variables of the page that take their place in dark mode.
@@ -262,69 +254,3 @@ def _escape_markdown(text: str) -> str:
 
 def _anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-
-
-def short(value: float) -> str:
-    """A number with two significant digits, without an exponent.
-
-    Examples
-    --------
-    >>> short(0.00421), short(3.14159), short(9.99), short(4210.7)
-    ('0.0042', '3.1', '10', '4211')
-    """
-    if abs(value) >= 100:
-        return f"{value:.0f}"
-    return np.format_float_positional(float(f"{value:.2g}"), trim="-")
-
-
-def duration(seconds: float) -> str:
-    """A time with its unit; minutes from 2 minutes on, hours from 2 hours on.
-
-    Examples
-    --------
-    >>> duration(0.00042), duration(0.0421), duration(3.14), duration(4210.0), duration(36000.0)
-    ('0.42 ms', '42 ms', '3.1 s', '70 min', '10 h')
-    """
-    for unit, least, size in (("h", 7200, 3600), ("min", 120, 60), ("s", 1, 1)):
-        if seconds >= least:
-            return f"{short(seconds / size)} {unit}"
-    return f"{short(1000 * seconds)} ms"
-
-
-def plus_minus(mean: Mean) -> str:
-    """A mean with half of its 95 % interval.
-
-    Examples
-    --------
-    >>> plus_minus(Mean(np.array(0.5), np.array(0.0001), np.array(20.0)))
-    '0.500 ± 0.021'
-    """
-    error = float(mean.half_width)
-    return f"{float(mean.value):.3f}" + ("" if math.isnan(error) else f" ± {error:.3f}")
-
-
-def percent(share: float) -> str:
-    """A share in percent; 0 % and 100 % mean exactly that.
-
-    Examples
-    --------
-    >>> percent(0.0), percent(0.001), percent(0.5), percent(0.9999), percent(1.0)
-    ('0 %', '< 1 %', '50 %', '> 99 %', '100 %')
-    """
-    if 0 < share < 0.01:
-        return "< 1 %"
-    if 0.99 < share < 1:
-        return "> 99 %"
-    return f"{share:.0%}".replace("%", " %")
-
-
-def span(numbers: Sequence[int]) -> str:
-    """The range of some whole numbers.
-
-    Examples
-    --------
-    >>> span([10, 10]), span([4, 10])
-    ('10', '4 to 10')
-    """
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low} to {high}"

@@ -7,7 +7,7 @@ a comparison leaves out is kept with it as a sentence for the report.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,6 +92,23 @@ class Summary:
         return int(self.ari.shape[1]) - 1
 
     @cached_property
+    def paper(self) -> Summary:
+        """The runs of the paper's methods alone, on which its claims are judged."""
+        kept = self.runs["method"].is_in(METHODS).to_numpy()
+        if kept.all():
+            return self
+        runs = self.runs.filter(kept)
+        ran = set(runs["task"])
+        return replace(
+            self,
+            tasks=tuple(task for task in self.tasks if task.name in ran),
+            methods=tuple(method for method in self.methods if method in METHODS),
+            runs=runs,
+            ari=self.ari[kept],
+            seconds=self.seconds[kept],
+        )
+
+    @cached_property
     def _rows(self) -> dict[tuple[str, str], dict[tuple[int, int], int]]:
         """By task and method, then by (repetition, fold): the row of `runs`."""
         found: dict[tuple[str, str], dict[tuple[int, int], int]] = {}
@@ -143,17 +160,38 @@ class Summary:
         areas = area_under_curve(self.ari[rows])
         return mean_over_folds(areas, self.runs["repetition"].to_numpy()[rows], self.n_folds)
 
-    def difference(self, a: str, b: str, queries: Sequence[int]) -> tuple[Mean, FloatArray]:
+    def difference(
+        self, a: str, b: str, queries: Sequence[int], tasks: Sequence[str] | None = None
+    ) -> tuple[Mean, FloatArray]:
         """ARI of `a` minus ARI of `b`, averaged over some numbers of queries: mean over tasks, and each task's own.
 
-        Taken fold by fold; only folds that both methods have run count.
+        Taken fold by fold; only folds that both methods have run count. All shared tasks by default.
         """
         found = []
-        for task in self.shared_tasks((a, b)):
+        for task in self.shared_tasks((a, b)) if tasks is None else tasks:
             rows, repetition = self.common_folds((a, b), task)
             scores = self.ari[rows][..., list(queries)].mean(axis=2, dtype=np.float64)
             found.append(mean_over_folds(scores[:, 0] - scores[:, 1], repetition, self.n_folds))
         return mean_over_tasks(found), np.array([mean.value for mean in found])
+
+    def lead_per_query(self, a: str, b: str) -> Mean:
+        """ARI of `a` minus ARI of `b` as by `difference`, mean over tasks, for each number of queries by itself."""
+        found = []
+        for task in self.shared_tasks((a, b)):
+            rows, repetition = self.common_folds((a, b), task)
+            scores = self.ari[rows].astype(np.float64)
+            found.append(mean_over_folds(scores[:, 0] - scores[:, 1], repetition, self.n_folds))
+        return mean_over_tasks(found)
+
+    def frozen(self, method: str, tasks: Sequence[str]) -> FloatArray:
+        """For each number of queries, the share of a method's runs that the time limit had cut off before it.
+
+        From there on the last clustering of such a run is repeated.
+        """
+        rows = np.concatenate([np.zeros(0, np.int64), *(self.rows(method, task) for task in tasks)])
+        cut_off, given = (self.runs[name].to_numpy()[rows] for name in ("cut_off", "n_queries"))
+        frozen = cut_off[:, None] & (given[:, None] < np.arange(self.n_queries + 1))
+        return np.asarray(frozen.sum(axis=0) / max(len(rows), 1))
 
     def run_time_ratios(self, a: str, b: str, query: int) -> dict[str, float]:
         """Run time of `a` divided by that of `b` after some queries: medians over the common folds of each task.

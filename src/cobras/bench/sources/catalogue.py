@@ -11,6 +11,9 @@ from pathlib import Path
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.cache import cache_folder
 
+REPOSITORY = "https://raw.githubusercontent.com/datasets/openml-datasets"
+COMMIT = "33fdb1a80bb44d92180fba7af46ef0622d54e52b"
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedTable:
@@ -42,11 +45,26 @@ class RecordedTexts:
     checksum: str
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """A CSV file of the GitHub repository datasets/openml-datasets, which took it from OpenML in 2018."""
+
+    file: str  # its name there, without the suffix
+    sha256: str  # of its bytes
+
+    @property
+    def address(self) -> str:
+        """Where it is downloaded from; the commit is part of it, so it names the same bytes for ever."""
+        return f"{REPOSITORY}/{COMMIT}/data/{self.file}/{self.file}.csv"
+
+
 _recorded = tomllib.loads((files("cobras.bench.sources") / "recorded.toml").read_text(encoding="utf-8"))
 TABLES = {name: RecordedTable(**values) for name, values in _recorded["tables"].items()}
+UNSEEN = {name: RecordedFile(**values) for name, values in _recorded["unseen"].items()}
 TEXTS = {name: RecordedTexts(**values) for name, values in _recorded["texts"].items()}
 FACES = {f"faces-{column}": column for column in ("identity", "pose", "expression", "eyes")}
 FACES_FILES = ("cmu_faces_efficientnet_lite0.npz", "cmu_faces_targets.csv")
+VECTORS = {"clinc150": "clinc150_minilm.npz"}  # 4,500 requests in 150 intents, embedded by all-MiniLM-L6-v2
 FACES_CHECKSUM = "24565a3cb0652f7e"  # of the features alone
 
 
@@ -60,6 +78,8 @@ def files_of(name: str) -> tuple[str, ...]:
     """
     if name in FACES:
         return FACES_FILES
+    if name in VECTORS:
+        return (VECTORS[name],)
     return (f"{name}.jsonl.gz" if name in TEXTS else f"{name}.csv",)
 
 

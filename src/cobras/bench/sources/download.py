@@ -1,26 +1,36 @@
-"""Download what is missing: tables from OpenML, newsgroups through scikit-learn; both are checked, then kept.
+"""Download what is missing: tables from OpenML or GitHub, newsgroups through scikit-learn.
 
-A table must have the recorded shape, class sizes, missing cells and content. OpenML has other names for some
-classes, which are then recognised by their size. The archive of the newsgroups is checked by scikit-learn, its
-documents here.
+All are checked, then kept. A table of OpenML must have the recorded shape, class sizes, missing cells and content.
+OpenML has other names for some classes, which are then recognised by their size. A file from GitHub must have the
+recorded bytes. The archive of the newsgroups is checked by scikit-learn, its documents here.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import http.client
 import socket
 import tempfile
 import urllib.error
+import urllib.request
 import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-from cobras.bench.sources.catalogue import FACES, TABLES, TEXTS, RecordedTable, files_of
-from cobras.bench.sources.prepare import Names, table_checksum, texts_checksum, write_table, write_texts
+from cobras.bench.sources.catalogue import FACES, TABLES, TEXTS, UNSEEN, VECTORS, RecordedTable, files_of
+from cobras.bench.sources.prepare import (
+    Names,
+    replace_file,
+    table_checksum,
+    texts_checksum,
+    write_table,
+    write_texts,
+)
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray
 from cobras.data.cache import cache_folder
@@ -39,15 +49,14 @@ def download(name: str, folder: Path | None) -> list[Path]:
 
     files, cache = files_of(name), cache_folder()
     places = f"{cache}" if folder is None else f"{folder} or {cache}"
-    if name in FACES:
+    if name in FACES or name in VECTORS:
         raise DataNotFoundError(
             f"Task {name} needs {' and '.join(files)}, which cannot be downloaded; put them into {places}."
         )
-    source = f"OpenML, data set {TABLES[name].openml}," if name in TABLES else "the 20 newsgroups archive"
     try:
         # Shown on a terminal only; how much is still to come is not known.
         with Console(stderr=True).status(f"Downloading {name}"), _time_limit():
-            found = fetch_table(name) if name in TABLES else fetch_texts()
+            found = _fetch(name)
     except InvalidDataError:
         raise
     except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
@@ -56,11 +65,13 @@ def download(name: str, folder: Path | None) -> list[Path]:
         reason = getattr(error, "reason", None)
         cause = first_line(reason if isinstance(reason, Exception) else error)
         raise DataNotFoundError(
-            f"{files[0]} is missing, and downloading it from {source} failed ({cause}); "
+            f"{files[0]} is missing, and downloading it from {_source(name)} failed ({cause}); "
             f"go online, or put the file into {places}."
         ) from error
     try:
-        if isinstance(found, dict):
+        if isinstance(found, bytes):
+            replace_file(cache / files[0], found)
+        elif isinstance(found, dict):
             # All sets come in one archive, so the others are kept as well.
             for each, documents in found.items():
                 write_texts(cache / files_of(each)[0], documents)
@@ -72,6 +83,35 @@ def download(name: str, folder: Path | None) -> list[Path]:
             "set XDG_CACHE_HOME to a folder that can be written."
         ) from error
     return [cache / file for file in files]
+
+
+Found: TypeAlias = "bytes | tuple[list[str], FloatArray, Names] | dict[str, list[dict[str, str]]]"
+
+
+def _fetch(name: str) -> Found:
+    if name in UNSEEN:
+        return fetch_file(name)
+    return fetch_table(name) if name in TABLES else fetch_texts()
+
+
+def _source(name: str) -> str:
+    if name in UNSEEN:
+        return UNSEEN[name].address
+    return f"OpenML, data set {TABLES[name].openml}," if name in TABLES else "the 20 newsgroups archive"
+
+
+def fetch_file(name: str) -> bytes:
+    """Fetch a file from GitHub and check its bytes."""
+    recorded = UNSEEN[name]
+    with urllib.request.urlopen(recorded.address) as answer:
+        content: bytes = answer.read()
+    found = hashlib.sha256(content).hexdigest()
+    if found != recorded.sha256:
+        raise InvalidDataError(
+            f"The file at {recorded.address} is not the recorded one: its SHA-256 is {found} instead of "
+            f"{recorded.sha256}; put a good {files_of(name)[0]} into {cache_folder()}."
+        )
+    return content
 
 
 def fetch_table(name: str) -> tuple[list[str], FloatArray, Names]:

@@ -1,7 +1,8 @@
 """From files to instances and classes: the preparation of the paper, and what it leaves open.
 
 Files: a table is a CSV file with a header, the features as raw numbers, empty where missing, and last the column
-`target`; texts are gzipped JSON lines with the keys id, split, target and text.
+`target`, or, in files that are kept as they were downloaded, the class under another name; texts are gzipped
+JSON lines with the keys id, split, target and text.
 
 Tables: missing cells are filled with the median of their column, instances with the features of another one
 are removed, and each feature is scaled to [0, 1]. Faces: deep features as they are. Texts: tf-idf, then latent
@@ -20,6 +21,7 @@ import os
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +50,9 @@ class TaskData:
     n_missing: int = 0  # cells
 
 
-def prepare_table(path: Path) -> TaskData:
-    """Fill, remove duplicates, scale, shuffle."""
-    X, target = read_table(path)
+def prepare_table(path: Path, label: str | None = "target") -> TaskData:
+    """Fill, remove duplicates, scale, shuffle; `label` is that of `read_table`."""
+    X, target = read_table(path, label)
     missing = np.isnan(X)
     # Of the known cells of each column; 0 where none is known.
     medians = [np.median(known) if (known := x[~np.isnan(x)]).size else 0.0 for x in X.T]
@@ -79,6 +81,18 @@ def scale_columns(X: FloatArray) -> FloatArray:
 def prepare_faces(features: Path, targets: Path, column: str) -> TaskData:
     """The features of a deep network as they are, and one of the ways to sort the images."""
     X, target = read_faces(features, targets, column)
+    order = fixed_order(len(X))
+    y, classes = class_codes(target[order])
+    return TaskData(X[order], y, classes, n_rows=len(X))
+
+
+def prepare_vectors(path: Path) -> TaskData:
+    """Vectors as they are, such as embeddings of texts, and their classes."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            X, target = file["X"].astype(np.float32), file["y"]
+    except (OSError, KeyError, ValueError, EOFError, zlib.error) as error:
+        raise InvalidDataError(f"{path} cannot be read: {error}.") from error
     order = fixed_order(len(X))
     y, classes = class_codes(target[order])
     return TaskData(X[order], y, classes, n_rows=len(X))
@@ -136,15 +150,20 @@ def fixed_order(n: int) -> Codes:
     return np.random.default_rng(0).permutation(n)
 
 
-def read_table(path: Path) -> tuple[FloatArray, Names]:
-    """The features of a table, NaN where a cell is empty, and the class of each row."""
+def read_table(path: Path, label: str | None = "target") -> tuple[FloatArray, Names]:
+    """The features of a table, NaN where a cell is empty, and the class of each row.
+
+    The class is in the column `label`, or in the last one if it is None.
+    """
+    column = "classes in its last column" if label is None else f"the column {label!r}"
     try:
-        frame = pl.read_csv(path, schema_overrides={"target": pl.String}, infer_schema_length=None)
-        X = frame.drop("target").select(pl.all().cast(pl.Float64)).to_numpy(order="c")
-        target = frame["target"]
+        label = pl.read_csv(path, n_rows=0).columns[-1] if label is None else label
+        frame = pl.read_csv(path, schema_overrides={label: pl.String}, infer_schema_length=None)
+        X = frame.drop(label).select(pl.all().cast(pl.Float64)).to_numpy(order="c")
+        target = frame[label]
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InvalidDataError(
-            f"{path} cannot be read as a table of numbers with the column 'target': {first_line(error)}."
+            f"{path} cannot be read as a table of numbers with {column}: {first_line(error)}."
         ) from error
     if X.size == 0 or target.null_count():
         raise InvalidDataError(f"{path} must hold features, rows, and a target in every row.")
@@ -154,7 +173,7 @@ def read_table(path: Path) -> tuple[FloatArray, Names]:
 def write_table(path: Path, features: Sequence[str], X: FloatArray, target: Names) -> None:
     """Write a table so that `read_table` reads the same values again."""
     columns = {name: pl.Series(X[:, k]).fill_nan(None) for k, name in enumerate(features)}
-    _replace_file(path, pl.DataFrame({**columns, "target": target.tolist()}).write_csv().encode())
+    replace_file(path, pl.DataFrame({**columns, "target": target.tolist()}).write_csv().encode())
 
 
 def read_texts(path: Path) -> list[dict[str, str]]:
@@ -175,7 +194,7 @@ def read_texts(path: Path) -> list[dict[str, str]]:
 def write_texts(path: Path, documents: Sequence[dict[str, str]]) -> None:
     """Write documents so that `read_texts` reads the same again."""
     lines = "".join(json.dumps(document) + "\n" for document in _by_id(documents))
-    _replace_file(path, gzip.compress(lines.encode(), mtime=0))
+    replace_file(path, gzip.compress(lines.encode(), mtime=0))
 
 
 def read_faces(features: Path, targets: Path, column: str) -> tuple[npt.NDArray[Any], Names]:
@@ -195,7 +214,7 @@ def _by_id(documents: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     return sorted(documents, key=lambda document: document["id"])
 
 
-def _replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Write beside the file and rename: another process reads all of it or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -269,9 +288,20 @@ def lines() -> Labelled:
     return X, y
 
 
+def many(n_clusters: int) -> Labelled:
+    """Clusters of very different sizes and widths in twenty dimensions, about four thousand rows at most."""
+    rng = np.random.default_rng(n_clusters)
+    mean_size = min(4000 / n_clusters, 50)
+    sizes = np.maximum(5, rng.gamma(2, mean_size / 2, n_clusters)).astype(np.intp)
+    y = np.repeat(np.arange(n_clusters), sizes)
+    centres = rng.normal(size=(n_clusters, 20))
+    width = 0.55 * rng.uniform(0.6, 1.6, n_clusters)
+    return centres[y] + width[y, None] * rng.normal(size=(len(y), 20)), y
+
+
 GENERATED: dict[str, Callable[[], Labelled]] = {
     f"generated-{make.__name__}": make for make in (blobs, moons, grid, lines)
-}
+} | {f"generated-many{k}": partial(many, k) for k in (20, 60, 200)}
 
 
 def generate(name: str) -> TaskData:
