@@ -22,6 +22,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.data.guess import Choices
 from cobras.data.tables.outofcore import LargeTable
 from cobras.data.tables.remote import read_remote
+from tests import started
 from tests.cli.conftest import COMMAND, LIMIT, Runner
 from tests.cli.test_serve import Running, start
 
@@ -179,7 +180,7 @@ def test_a_scheduler_without_workers(address: str, tmp_path: Path) -> None:
     with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
         scheduler = cluster.scheduler_address
         command = [*COMMAND, *arguments, scheduler, "--max-queries", "5"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as waiting:
+        with started(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as waiting:
             assert waiting.stderr is not None
             said = f"The scheduler {scheduler} has no workers yet; waiting for one.\n"
             assert waiting.stderr.readline() == said
@@ -187,7 +188,7 @@ def test_a_scheduler_without_workers(address: str, tmp_path: Path) -> None:
             waiting.send_signal(signal.SIGINT)
             assert waiting.wait(timeout=LIMIT) == 130
             assert waiting.stderr.read() == ""
-        with subprocess.Popen(
+        with started(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path
         ) as waiting:
             assert waiting.stderr is not None

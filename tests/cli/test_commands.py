@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,8 @@ import pytest
 from cobras.cli import main, source
 from cobras.data import read_dataset
 from cobras.data.cache import cache_folder
-from cobras.methods.registry import METHODS
 from cobras.session.journal import Journal
+from tests import started
 from tests.cli.conftest import COMMAND, run_process
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -28,6 +27,8 @@ def test_ask_resume_and_export_without_the_first_options(
     cobras: Runner, flowers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(flowers.parent)
+    # As long as nothing was said, options may be changed.
+    assert cobras("ask", "flowers.csv", "--label", "colour", keys="q").returncode == 0
     begun = cobras("ask", "flowers.csv", "--label", "species", "--drop", "width", "--seed", "3", keys="y n u")
     assert begun.returncode == 0, begun.stderr
     assert begun.stderr == ""
@@ -41,18 +42,22 @@ def test_ask_resume_and_export_without_the_first_options(
     assert main(["ask", "flowers.csv", "--label", "colour"]) == 2
     assert capsys.readouterr().err == (
         "error: flowers.cobras was made with --label species. "
-        "Leave --label out, or begin another session with --session.\n"
+        "Give the same, or begin another session with --session.\n"
     )
+    other = ["--label", "species", "--drop", "colour", "--session", "flowers.cobras"]
+    assert main(["run", "flowers.csv", *other]) == 2
+    assert capsys.readouterr().err.startswith("error: flowers.cobras was made with --drop width. Give the")
     exported = cobras("export", "flowers.cobras", "--out", "out.parquet", "--answers", "answers.csv")
     assert (exported.returncode, exported.stdout) == (0, "")
     out = pl.read_parquet(flowers.with_name("out.parquet"))
-    assert out.drop("cluster").equals(pl.read_csv(flowers))
+    assert out.drop("cluster", "cluster_id").equals(pl.read_csv(flowers))
     answers = pl.read_csv(flowers.with_name("answers.csv"))
     assert answers["answer"].to_list() == ["same", "different", "different", "different"]
     assert set(answers["i"]) <= set(out["id"])
     assert main(["export", "flowers.cobras", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["labels"] == out["cluster"].to_list()
+    assert [report["cluster_ids"][number] for number in report["labels"]] == out["cluster_id"].to_list()
     assert report["n_answers"] == 4
     assert report["ids"][0] == "f00"
 
@@ -62,6 +67,7 @@ def test_run_json_is_json_only(cobras: Runner, flowers: Path) -> None:
     assert done.returncode == 0
     report = json.loads(done.stdout)
     assert set(report) == {"method", "seed", "n", "n_queries", "n_clusters", "ari", "seconds", "labels"}
+    assert report["method"] == "adder"
     assert len(report["ari"]) == report["n_queries"] + 1 <= 11
     assert report["ari"][-1] == 1.0
     assert report["n_clusters"] == 3
@@ -84,7 +90,7 @@ def test_run_table(cobras: Runner, flowers: Path) -> None:
 def test_a_reader_that_leaves_is_no_error(
     flowers: Path, command: list[str], environment: dict[str, str]
 ) -> None:
-    with subprocess.Popen(
+    with started(
         [*command, "ask", str(flowers), "--label", "species"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -106,7 +112,7 @@ def test_demo_without_a_terminal(cobras: Runner, flowers: Path, monkeypatch: pyt
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].startswith("Saved in digits.cobras: 1 answer, ")
     assert main(["export", "digits.cobras", "--out", "digits.csv"]) == 0
-    assert pl.read_csv(flowers.with_name("digits.csv")).columns == ["id", "digit", "cluster"]
+    assert pl.read_csv(flowers.with_name("digits.csv")).columns == ["id", "digit", "cluster", "cluster_id"]
 
 
 def test_export_does_not_overwrite_what_it_is_made_from(cobras: Runner, flowers: Path) -> None:
@@ -119,15 +125,9 @@ def test_export_does_not_overwrite_what_it_is_made_from(cobras: Runner, flowers:
     assert flowers.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("given", "most", "used"), [({}, 200, "adder"), ({}, 10, "cobras"), ({"method": "cobra"}, 200, "cobra")]
-)
-def test_the_method_without_a_word_depends_on_the_number_of_rows(
-    given: dict[str, str], most: int, used: str, flowers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(METHODS, "adder", replace(METHODS["adder"], default_up_to=most))
+@pytest.mark.parametrize(("given", "used"), [({}, "adder"), ({"method": "cobra"}, "cobra")])
+def test_the_method_without_a_word(given: dict[str, str], used: str, flowers: Path) -> None:
     dataset = read_dataset(flowers, label="species")
-    assert 10 < len(dataset) <= 200
     assert source.open_session(dataset, None, **given).parameters["method"] == used
 
 
@@ -206,3 +206,26 @@ def test_the_name_of_a_file_need_not_be_utf_8(flowers: Path, tmp_path: Path) -> 
         done = run_process([*COMMAND, *arguments], tmp_path, input=b"y")
         assert done.returncode == 0, done.stderr
     assert done.stderr == b"Wrote \xe9.csv.\n"
+
+
+def test_run_on_a_session_that_others_made(
+    flowers: Path, cobras: Runner, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A column that was left out may answer, since nothing was found out by it; all advice can be followed."""
+    monkeypatch.chdir(flowers.parent)
+    run = ["run", "flowers.csv", "--label", "species", "--max-queries", "3", "--session"]
+    assert cobras("ask", "flowers.csv", "--session", "with.cobras", keys="y n q").returncode == 0
+    assert main([*run, "with.cobras"]) == 2
+    assert capsys.readouterr().err == (
+        "error: with.cobras was made without --label. Begin another session with --session.\n"
+    )
+    assert (
+        cobras("ask", "flowers.csv", "--drop", "species", "--session", "out.cobras", keys="y n q").returncode
+        == 0
+    )
+    assert main([*run, "out.cobras", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_queries"] == 3
+    assert main(["run", "out.cobras", "--label", "species"]) == 2
+    assert (
+        capsys.readouterr().err == "error: out.cobras is a session file; cobras run takes the data itself.\n"
+    )

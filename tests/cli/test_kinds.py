@@ -13,6 +13,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from cobras.cli.options import session_file
+from cobras.cli.source import open_for
+from cobras.data import read_dataset
 from cobras.session.journal import Journal
 from tests.cli.conftest import LIMIT
 from tests.data.kinds import KINDS, series, texts
@@ -42,8 +44,8 @@ def test_from_files_to_export(cobras: Runner, tmp_path: Path, kind: str) -> None
     exported = cobras("export", file, "--out", "out.csv", "--answers", "answers.json")
     assert exported.returncode == 0, exported.stderr
     out = pl.read_csv(tmp_path / "out.csv")
-    assert out.columns == [*files.exported.columns, "cluster"]
-    assert_frame_equal(out.drop("cluster"), files.exported)
+    assert out.columns == [*files.exported.columns, "cluster", "cluster_id"]
+    assert_frame_equal(out.drop("cluster", "cluster_id"), files.exported)
     answers = json.loads((tmp_path / "answers.json").read_text())
     assert len(answers) == 4
 
@@ -67,6 +69,7 @@ def test_through_a_terminal(
     child.send("q")
     child.expect("To export: cobras export")
     child.expect(pexpect.EOF)
+    child.wait()  # the end of its words is not yet its end, and closing would hang up
     child.close()
     assert child.exitstatus == 0
 
@@ -99,7 +102,7 @@ def test_options_that_contradict_the_session(cobras: Runner, tmp_path: Path) -> 
     assert done.returncode == 2
     assert done.stderr == (
         "error: letters.cobras was made with --kind text. "
-        "Leave --kind out, or begin another session with --session.\n"
+        "Give the same, or begin another session with --session.\n"
     )
     (tmp_path / "letters" / "new.txt").write_text("a new letter")
     done = cobras("ask", path)
@@ -124,3 +127,22 @@ def test_where_sessions_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert session_file(Path("../*.parquet"), None) == tmp_path.parent / f"{tmp_path.name}.cobras"
     assert session_file(tmp_path / "t-*.parquet", None) == tmp_path.parent / f"{tmp_path.name}.cobras"
     assert session_file(Path("s3://bucket/a/t-*.parquet"), None) == Path("a.cobras")
+
+
+def test_tables_that_differ_by_their_suffix_have_sessions_of_their_own(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"x": [1, 2, 9, 8], "y": [1, 4, 7, 2]})
+    csv, parquet, folder = tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t"
+    rows.write_csv(csv)
+    rows.select("y").write_parquet(parquet)
+    folder.mkdir()
+    usual = tmp_path / "t.cobras"
+    assert session_file(parquet, None) == session_file(csv, None) == session_file(folder, None) == usual
+    dataset = read_dataset(csv)
+    open_for(csv, dataset, usual).close()
+    assert session_file(csv, None) == usual
+    assert session_file(parquet, None) == tmp_path / "t.parquet.cobras"
+    assert session_file(folder, None) == tmp_path / "t-folder.cobras"
+    csv.unlink()  # its place may have been taken by the other one
+    assert session_file(parquet, None) == usual
+    (tmp_path / "t.parquet.cobras").touch()
+    assert session_file(parquet, None) == tmp_path / "t.parquet.cobras"

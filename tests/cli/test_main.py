@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from cobras.cli import main
+from tests import started
 from tests.cli.conftest import ENVIRONMENT, LIMIT, run_process
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -152,7 +153,7 @@ def test_session_and_data_may_move_together(
         shutil.move(path, folder)
     capsys.readouterr()
     assert main(["export", str(folder / "s.cobras")]) == 0
-    assert capsys.readouterr().out.startswith("id,length,width,colour,species,cluster\n")
+    assert capsys.readouterr().out.startswith("id,length,width,colour,species,cluster,cluster_id\n")
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -187,12 +188,29 @@ def poisoned(flowers: Path, tmp_path: Path) -> Iterator[Path]:
     assert not (tmp_path / "was-run").exists(), (tmp_path / "was-run").read_text()
 
 
+def test_python_m_runs_no_module_beside_the_data(tmp_path: Path) -> None:
+    for name in ("random", "typing", "inspect", "lazy_loader", "numpy", "typer"):
+        (tmp_path / f"{name}.py").write_text(f"open('was-run', 'a').write('{name} ')\n")
+    done = run_process([sys.executable, "-m", "cobras", "--version"], tmp_path, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("cobras 0")
+    assert not (tmp_path / "was-run").exists(), (tmp_path / "was-run").read_text()
+
+
+def test_another_program_that_python_m_runs_keeps_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "__init__.py").write_text("import cobras\nimport beside\n")
+    (tmp_path / "own" / "__main__.py").write_text("import beside\nprint(beside.word)\n")
+    (tmp_path / "beside.py").write_text("word = 'here'\n")
+    for arguments in ((), ("cobras",)):
+        done = run_process([sys.executable, "-m", "own", *arguments], tmp_path, text=True)
+        assert (done.returncode, done.stdout) == (0, "here\n"), done.stderr
+
+
 def test_the_map_runs_no_module_beside_the_data(poisoned: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(poisoned), "serve", "flowers.csv", "--no-browser"]
     environment = {**ENVIRONMENT, "XDG_STATE_HOME": str(tmp_path / "state")}
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
-    ) as server:
+    with started(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         base, token = server.stdout.readline().rstrip("\n").split("/?token=")
         with httpx.Client(base_url=base, params={"token": token}, trust_env=False, timeout=LIMIT) as client:
@@ -201,7 +219,6 @@ def test_the_map_runs_no_module_beside_the_data(poisoned: Path, tmp_path: Path) 
             while found["pending"] and found["layout"] != "tsne" and time.monotonic() < end:
                 time.sleep(0.1)
                 found = client.get("/api/map").json()
-        server.kill()
     assert (found["layout"], found["problem"]) == ("tsne", "")
 
 

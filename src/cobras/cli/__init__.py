@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from cobras.cli import ask, bench, demo, export, run, serve
+from cobras.cli import ask, bench, demo, export, predict, run, serve
 from cobras.cli.options import with_options
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ for module, verb in (
     (ask, ask.ask),
     (run, run.run),
     (export, export.export),
+    (predict, predict.predict),
 ):
     app.command(epilog=module.EXAMPLE)(with_options(verb))
 app.add_typer(bench.bench, name="bench")

@@ -105,7 +105,7 @@ def report(
 
 @bench.command("tasks", epilog="Example: cobras bench tasks --data ~/uci")
 def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JSON] = False) -> None:
-    """List the tasks of the paper, and where their data was found.
+    """List the tasks of the paper, the unseen and the generated ones, and where their data was found.
 
     Rows of the file, missing cells (gaps), rows removed because they came twice, instances used, columns, number of
     classes (K), and the sizes of the smallest and the largest class.

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobras.cli.options import Scheduler, connect_dask
+from cobras.cli.options import Grow, Scheduler, connect_dask
+
+if TYPE_CHECKING:
+    import polars as pl
 
 EXAMPLE = "Example: cobras export flowers.cobras --out flowers-clusters.csv --answers answers.json"
 
@@ -20,7 +25,9 @@ SessionFile = Annotated[
 Data = Annotated[Path | None, typer.Option(metavar="PATH", help="The data, when it is not where it was.")]
 OUT = "Write all columns and the cluster: .csv, .tsv, .parquet, .json or .jsonl."
 METHOD = "module:function of a method of your own that the session was made with; it is not run otherwise."
+Method = Annotated[str | None, typer.Option(metavar="NAME", help=METHOD)]
 ESCAPE = "In CSV and TSV, put an apostrophe before texts that a spreadsheet would take for a formula."
+Escape = Annotated[bool, typer.Option(help=ESCAPE)]
 ANSWERS = "Write the answers, with your own ids, likewise."
 
 
@@ -29,18 +36,21 @@ def export(
     data: Data = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT)] = None,
     answers: Annotated[Path | None, typer.Option(metavar="FILE", help=ANSWERS)] = None,
-    method: Annotated[str | None, typer.Option(metavar="NAME", help=METHOD)] = None,
+    method: Method = None,
+    grow: Grow = None,
     scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    escape: Annotated[bool, typer.Option(help=ESCAPE)] = True,
+    escape: Escape = True,
 ) -> None:
-    """Write the table with a column `cluster`.
+    """Write the table with the columns `cluster` and `cluster_id`, the number on the page, and `cluster_name`.
+
+    The page may be open meanwhile: what is saved by now is exported.
 
     Without --out, --answers and --json the table goes to standard output as CSV. With --scheduler, --out may be a
     folder: the workers write the number and the cluster of each row there, as Parquet.
     """
     with connect_dask(scheduler):
-        write_export(session, data, out, answers, method, scheduler, as_json, escape)
+        write_export(session, data, out, answers, method, grow, scheduler, as_json, escape)
 
 
 def write_export(
@@ -49,16 +59,18 @@ def write_export(
     out: Path | None,
     answers: Path | None,
     method: str | None,
+    grow: bool | None,
     scheduler: str | None,
     as_json: bool,
     escape: bool,
 ) -> None:
     """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
-    from cobras.core.exceptions import InvalidDataError
-    from cobras.core.writers import answers_as_rows, answers_table, csv_frame, write_table
+    from cobras.core.exceptions import InvalidDataError, SessionFileError
+    from cobras.core.writers import answers_as_rows, answers_table, write_table
     from cobras.data.export import export_dataset, frames_with_clusters
     from cobras.data.tables.files import url_of
+    from cobras.session.journal import copy_of
 
     by_workers = scheduler is not None and out is not None and not out.suffix
     for target in (None if by_workers else out, answers):
@@ -67,16 +79,17 @@ def write_export(
                 f"{address} is not a file of this machine; only --out may be an address, of a folder such as "
                 "s3://bucket/labels that the workers of --scheduler write."
             )
-    dataset = load_for_session(session, data, scheduler)
-    with open_session(dataset, session, method=method) as opened:
+    if not session.is_file():
+        raise SessionFileError(f"There is no session file {session}.")
+    with (
+        # What is taken in is kept; otherwise the file is left alone.
+        nullcontext(session) if grow else copy_of(session) as copy,
+        open_session(
+            dataset := load_for_session(copy, data, scheduler, session), copy, grow=grow, method=method
+        ) as opened,
+    ):
         opened.verify()  # all rows are compared before anything is written
-        # A link or another spelling of the path is the same file.
-        sources = [session, *(Path(p) for p in (data, opened.get_note("data")) if p is not None)]
-        for target in (out, answers):
-            if target is not None and any(
-                p.exists() and p.samefile(target) for p in sources if target.exists()
-            ):
-                raise InvalidDataError(f"{target} is what the clusters are made from. Write to another file.")
+        check_targets((out, answers), (session, data, opened.get_note("data")))
         if dataset.is_remote and out is not None and not out.suffix:
             if as_json:
                 raise InvalidDataError(
@@ -85,12 +98,13 @@ def write_export(
             folder = url_of(out) or out
             opened.export(f"{folder}/")
             if answers is not None:
-                opened.export_answers(answers, ids=dataset.names)
+                opened.export_answers(answers, ids=dataset.names, escape=escape)
             report_files(folder, answers)
             return
         labels, names, ids = opened.labels_, opened.names, dataset.names
+        cluster_ids = opened.cluster_ids_
         if out is not None:
-            export_dataset(dataset, labels, names, out, escape=escape)
+            export_dataset(dataset, labels, names, out, escape=escape, cluster_ids=cluster_ids)
         if answers is not None:
             write_table(answers_table(opened.history, ids), answers, escape=escape)
         history = opened.history
@@ -102,19 +116,37 @@ def write_export(
             "n_clusters": int(labels.max()) + 1,
             "ids": list(ids),
             "labels": labels.tolist(),
+            "cluster_ids": list(cluster_ids),
             "names": {str(number): text for number, text in names.items()},
             "answers": answers_as_rows(history, ids),
         }
         print(json.dumps(report, default=str))
     elif out is None and answers is None:
-        # The frames are written as bytes, below the text layer of standard output.
-        sys.stdout.flush()
-        for number, frame in enumerate(frames_with_clusters(dataset, labels, names)):
-            text = csv_frame(frame, escape=escape).write_csv(include_header=number == 0)
-            sys.stdout.buffer.write(text.encode())
-        sys.stdout.buffer.flush()
+        print_frames(frames_with_clusters(dataset, labels, names, cluster_ids), escape)
     else:
         report_files(out, answers)
+
+
+def check_targets(targets: Iterable[Path | None], sources: Iterable[Path | str | None]) -> None:
+    """Refuse to write over a file that the clusters are made from; a link to it is the same file."""
+    from cobras.core.exceptions import InvalidDataError
+
+    here = [path for source in sources if source is not None and (path := Path(source)).exists()]
+    for target in targets:
+        if target is not None and target.exists() and any(path.samefile(target) for path in here):
+            raise InvalidDataError(f"{target} is what the clusters are made from. Write to another file.")
+
+
+def print_frames(frames: Iterable[pl.DataFrame], escape: bool) -> None:
+    """Print tables as one CSV file."""
+    from cobras.core.writers import csv_frame
+
+    # The frames are written as bytes, below the text layer of standard output.
+    sys.stdout.flush()
+    for number, frame in enumerate(frames):
+        text = csv_frame(frame, escape=escape).write_csv(include_header=number == 0)
+        sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
 
 
 def report_files(*places: Path | str | None) -> None:

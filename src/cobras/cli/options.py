@@ -23,14 +23,11 @@ TO_CONNECT = 5  # seconds
 # Ctrl-C in a terminal goes to every process of the group; the workers are to be ended by the client alone.
 IGNORE_INTERRUPT = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
-DataPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PATH",
-        help="A table (.csv, .tsv, .parquet, .jsonl, .xlsx, .arrow, .npy, .npz), a folder of Parquet, images or "
-        "texts, time series (.ts, or a table with --kind series), or a session file.",
-    ),
-]
+FILES = (
+    "A table (.csv, .tsv, .parquet, .jsonl, .xlsx, .arrow, .npy, .npz), a folder of Parquet, images or texts, or "
+    "time series (.ts, or a table with --kind series)"
+)
+DataPath = Annotated[Path, typer.Argument(metavar="PATH", help=f"{FILES}; or a session file.")]
 SessionPath = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Where answers are kept. [default: beside the data, as NAME.cobras]"),
@@ -43,6 +40,20 @@ Scheduler = Annotated[
     ),
 ]
 
+Grow = Annotated[
+    bool | None,
+    typer.Option(
+        "--grow", help="Take in the rows that were added at the end of the data since the session began."
+    ),
+]
+TYPE_HELP = "What a column is: number, category, text, date, or day-first or month-first for dates."
+WEIGHT_HELP = "How much differences in a column count: 2 is twice, 0.5 half."
+
+
+def repeated(flag: str, metavar: str, words: str) -> Any:
+    """Describe an option that may be given several times."""
+    return typer.Option(flag, metavar=metavar, help=f"{words} May be repeated.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -53,9 +64,12 @@ class Options:
         typer.Option(metavar="COLUMN", help="A column with known classes: never used, never shown."),
     ] = None
     id: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")] = None
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out. May be repeated.")
+    drop: Annotated[list[str] | None, repeated("--drop", "COLUMN", "A column to leave out.")] = None
+    use: Annotated[
+        list[str] | None, repeated("--use", "COLUMN", "A column to use although it looks like a name.")
     ] = None
+    types: Annotated[list[str] | None, repeated("--type", "COLUMN=TYPE", TYPE_HELP)] = None
+    weights: Annotated[list[str] | None, repeated("--weight", "COLUMN=NUMBER", WEIGHT_HELP)] = None
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="table, text, image or series. [default: guessed]")
     ] = None
@@ -71,36 +85,55 @@ class Options:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="How to compare: efficientnet or pixels for images, lsi or sentences for texts, dtw, kshape or "
-            "points for series. [default: the first that is installed]",
+            help="How to compare: efficientnet, shapes or pixels for images, lsi or sentences for texts, dtw, "
+            "kshape or points for series. [default: the first that is installed]",
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The sheet of an Excel file. [default: the first that holds a table]"
+        ),
+    ] = None
+    known: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN|FILE",
+            help="What is known before the first question: a column of labels with gaps, or a file of labels, "
+            "must-links and cannot-links.",
         ),
     ] = None
     method: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="adder, cobras, cobra, cobs, npu, explore_consolidate or min_max. [default: adder; cobras "
-            "for series, on a cluster and beyond 200,000 rows]",
+            help="adder, cobras, cobra, cobs, npu, explore_consolidate or min_max. [default: adder; cobras on "
+            "a cluster]",
         ),
     ] = None
     seed: Annotated[int | None, typer.Option(metavar="N", help="The same seed asks the same questions.")] = (
         None
     )
     settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="An option of the method, such as n_clusters=3. May be repeated.",
-        ),
+        list[str] | None, repeated("--set", "NAME=VALUE", "An option of the method, such as n_clusters=3.")
     ] = None
+    grow: Grow = None
     scheduler: Scheduler = None
 
     @property
     def of_data(self) -> dict[str, Any]:
         """The arguments of `read_dataset` that were given."""
-        names = ("label", "id", "drop", "kind", "text", "image", "vectors", "features")
-        return {name: value for name in names if (value := getattr(self, name))}
+        names = ("label", "id", "drop", "use", "kind", "text", "image", "vectors", "features", "sheet")
+        given = {name: value for name in names if (value := getattr(self, name))}
+        if is_column(self.known) and self.known != self.label:
+            # It would be a feature: the very thing that is to be found out.
+            given["drop"] = [*given.get("drop", ()), self.known]
+        if self.types:
+            given["types"] = dict(_split_pair(pair, "--type", "zip=category") for pair in self.types)
+        if self.weights:
+            pairs = (_split_pair(pair, "--weight", "price=2") for pair in self.weights)
+            given["weights"] = {name: _number(weight) for name, weight in pairs}
+        return given
 
     @property
     def of_session(self) -> dict[str, Any]:
@@ -117,6 +150,24 @@ class Options:
             except ValueError:
                 options[name.strip()] = value
         return options
+
+
+def _split_pair(pair: str, option: str, example: str) -> tuple[str, str]:
+    """The column and the value of an option; the name of a column may hold =."""
+    from cobras.core.exceptions import InvalidDataError
+
+    name, found, value = pair.rpartition("=")
+    if not found or not name:
+        raise InvalidDataError(f"{option} takes COLUMN=VALUE, such as {example}, not {pair!r}.")
+    return name, value.strip()
+
+
+def _number(text: str) -> Any:
+    """The number that a text holds, or the text itself, which the reader of the data refuses."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
@@ -137,13 +188,24 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
     @wraps(verb)
     def call(**given: Any) -> None:
         options = Options(**{name: given[name] for name in names})
-        verb(**{name: given[name] for name in own}, options=options)
+        try:
+            verb(**{name: given[name] for name in own}, options=options)
+        except ValueError as error:
+            if is_column(options.known) and f" has no column {options.known!r}; " in str(error):
+                # What is no file is taken for a column, but either may have been meant.
+                raise type(error)(f"There is no file {options.known}, and {error}") from None
+            raise
 
     # typer reads the signature: first what is required, so that a usage line begins with PATH.
     merged = sorted({**shared, **own}.values(), key=lambda p: p.default is not p.empty)
     keywords = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in merged]
     call.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
     return call
+
+
+def is_column(known: str | None) -> bool:
+    """Whether `--known` names a column: everything that is no file does."""
+    return known is not None and not Path(known).is_file()
 
 
 def check_budget(max_queries: int | None) -> None:
@@ -189,9 +251,33 @@ def session_file(path: Path, session: Path | None) -> Path:
     if re.match(r"[a-z][a-z0-9+.-]+:/", path.as_posix()) and not path.exists():
         return Path(f"{plain.stem or 'data'}.cobras")
     if plain.is_dir():
-        named = plain if plain.name not in ("", "..") else plain.resolve()
-        return named.with_name(f"{named.name or 'data'}.cobras")
-    return plain.with_suffix(".cobras")
+        plain = plain if plain.name not in ("", "..") else plain.resolve()
+        usual, own = (
+            plain.with_name(f"{plain.name or 'data'}{end}") for end in (".cobras", "-folder.cobras")
+        )
+    else:
+        usual, own = plain.with_suffix(".cobras"), plain.with_name(f"{plain.name}.cobras")
+    # A table may have the name of another one but for the suffix; each has its own session.
+    return own if own.exists() or _is_about_another(usual, plain) else usual
+
+
+def _is_about_another(file: Path, data: Path) -> bool:
+    """Whether a session file is about another file that is still there, such as a table with another suffix."""
+    if not file.is_file() or not file.stat().st_size or not data.exists():
+        return False
+    from cobras.core.exceptions import SessionFileError
+    from cobras.session.journal import Journal
+
+    try:
+        with Journal(file) as journal:
+            source = journal.get_meta("note:data")
+    except SessionFileError:  # whoever opens the session says what is wrong with it
+        return False
+    # The session may have been moved together with its data.
+    if source is None or Path(source).name == data.name:
+        return False
+    places = (Path(source), file.absolute().with_name(Path(source).name))
+    return any(place.exists() and not place.samefile(data) for place in places)
 
 
 def raise_is_session(path: Path) -> None:
@@ -221,9 +307,10 @@ def connect_dask(scheduler: str | None) -> Iterator[None]:
         raise InvalidDataError(
             "--scheduler needs dask, which is not installed; pip install 'cobras-clustering[dask]'."
         ) from None
-    # After Ctrl-C, asyncio would report every task of dask that nobody waits for, from its own thread: it is too
-    # late to silence it then. What matters to the command is raised here anyway.
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    # After Ctrl-C, asyncio would report every task of dask that nobody waits for, and tornado what dask fails to
+    # cancel, from their own thread: it is too late to silence them then. What matters is raised here anyway.
+    for name in ("asyncio", "tornado.application", "distributed"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     if scheduler == LOCAL:
         # A worker that starts slowly on a busy machine would otherwise be given up.
         patience = {"distributed.deploy.lost-worker-timeout": "1 day"}

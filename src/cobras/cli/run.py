@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobras.cli.options import DataPath, Options, check_budget, connect_dask
+from cobras.cli.options import FILES, Options, check_budget, connect_dask, is_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +25,16 @@ EXAMPLE = "Example: cobras run flowers.csv --label species --max-queries 50 --js
 
 
 def run(
-    path: DataPath,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help=f"{FILES}.")],
     label: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the true classes.")],
     options: Options,
     max_queries: Annotated[int, typer.Option(metavar="N", help="How many questions to answer at most.")] = 50,
-    method: Annotated[str, typer.Option(metavar="NAME", help="As in cobras ask.")] = "cobras",
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed asks the same questions.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The same seed asks the same questions. [default: 0, or that of FILE]"
+        ),
+    ] = None,
     session: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the session in this file.")
     ] = None,
@@ -49,26 +53,33 @@ def simulate(
     path: Path, label: str, options: Options, max_queries: int, session: Path | None, as_json: bool
 ) -> None:
     """Answer from the column of known classes, and print how it went."""
-    from cobras.cli.source import keep_source, open_session, read_source
+    from cobras.cli.known import add_known
+    from cobras.cli.source import keep_source, load_data, open_session, read_source
+    from cobras.core.exceptions import InvalidDataError
     from cobras.session.oracles import LabelOracle
     from cobras.session.oracles import run as answer
 
     settings = options.of_session
-    dataset = read_source(path, options)
+    if options.seed is None and not (session is not None and session.is_file() and session.stat().st_size):
+        settings["random_state"] = 0
+    if is_session(path):
+        raise InvalidDataError(f"{path} is a session file; cobras run takes the data itself.")
+    dataset = read_source(path, options) if session is None else load_data(path, session, options, "label")
     truth = _truth(dataset, label)
     # The time of the method alone: reading is over, and the score is computed after the clock stops.
     begin = time.perf_counter()
-    opened = open_session(dataset, session, **settings)
+    opened = open_session(dataset, session, grow=options.grow, **settings)
     if session is not None:
         keep_source(opened, dataset, path)
     with opened, _progress(max_queries) as full:
+        add_known(opened, dataset, options.known)
         answer(opened, LabelOracle(truth), until=full)
         seconds = time.perf_counter() - begin
         n = min(opened.n_answers, max_queries)  # a resumed session may hold more
         labels = opened.labels_at(n)
         report = {
-            "method": settings["method"],
-            "seed": settings["random_state"],
+            "method": opened.parameters["method"],
+            "seed": opened.parameters["random_state"],
             "n": len(dataset),
             "n_queries": n,
             "n_clusters": int(labels.max()) + 1,
@@ -83,6 +94,8 @@ def simulate(
 
 def ari_per_query(session: Session, truth: Any) -> list[float]:
     """Return the adjusted Rand index after 0, 1, 2, ... answers, computed again only where labels changed."""
+    import numpy as np
+
     from cobras.bench.measures import adjusted_rand
 
     # Most answers change no label, and the index costs more than comparing labels.
@@ -90,8 +103,9 @@ def ari_per_query(session: Session, truth: Any) -> list[float]:
     before = None
     for partition in session.partitions:
         labels = partition.labels
-        same = before is not None and (labels == before).all()
-        scores.append(scores[-1] if same else float(adjusted_rand(truth, labels)))
+        same = before is not None and np.array_equal(labels, before)
+        # Rows may have been added since.
+        scores.append(scores[-1] if same else float(adjusted_rand(truth[: len(labels)], labels)))
         before = labels
     return scores
 
@@ -144,7 +158,8 @@ def _progress(max_queries: int) -> Iterator[Callable[[Session], bool]]:
 def _print(dataset: Dataset, report: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from cobras.cli.terminal import glyphs_for, make_console, quantity
+    from cobras.cli.terminal import glyphs_for, make_console
+    from cobras.core.notebook import quantity
 
     console = make_console()
     full = glyphs_for(console.encoding).bar[-1]

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cobras.cli.options import DataPath, Options, SessionPath, connect_dask, is_session, session_file
+from cobras.web.serve import open_browser
 
 if TYPE_CHECKING:
     from cobras.data import Dataset
 
 EXAMPLE = "Example: cobras serve flowers.csv --label species"
-ACTIONS = ("same", "different", "unsure", "undo", "redo", "history", "map", "help")
+ACTIONS = (
+    "same",
+    "different",
+    "unsure",
+    "undo",
+    "redo",
+    "history",
+    "map",
+    "board",
+    "new_pile",
+    "finish",
+    "help",
+)
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on.")]
 Port = Annotated[
@@ -55,22 +66,30 @@ def serve(
 
 def serve_page(path: Path | None, file: Path, options: Options, browser: bool, **page: Any) -> None:
     """Open or resume the session of a data set and serve its page until Ctrl-C; without a path, of the digits."""
-    from cobras.cli.terminal import make_console, quantity, relative_path, status_line, summary
+    from cobras.cli.terminal import make_console, relative_path, status_line, summary
+    from cobras.core.exceptions import SessionFileError
+    from cobras.core.notebook import quantity
 
     settings = options.of_session
     data = None if path is None or is_session(path) else path
     with connect_dask(options.scheduler):
         with status_line(make_console(), f"Reading {data or file} ..."):
-            from cobras.cli.source import load_data, open_for
+            from cobras.cli.source import FileSource, load_data, open_for
             from cobras.web.server import WebServer
 
             dataset = load_data(path, file, options)
             # The server opens the session in its own thread: SQLite connections stay in the thread that made them.
             title = title_of(dataset, data, file)
             server = WebServer(
-                dataset, lambda: open_for(path, dataset, file, **settings), file, title, **page
+                dataset,
+                lambda: open_for(path, dataset, file, options.known, grow=options.grow, **settings),
+                file,
+                title,
+                source=FileSource.of(path, file, dataset),
+                **page,
             )
 
+        # Beside the session, since some browsers may not read temporary folders.
         redirect = file.absolute().with_name(f".{file.name}.{os.getpid()}.html")
 
         def ready() -> None:
@@ -89,8 +108,12 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
             is_idle = server.run(ready)
         finally:
             redirect.unlink(missing_ok=True)
-        n_answers, n_clusters = server.counts
-        print(summary(file, quantity(n_answers, "answer"), quantity(n_clusters, "cluster")), flush=True)
+        if not file.exists():
+            raise SessionFileError(
+                f"{relative_path(file)} was deleted or moved while it was open. Look for it where it was moved to."
+            )
+        counts = zip(server.counts or (), ("answer", "cluster"), strict=False)
+        print(summary(file, *(quantity(n, word) for n, word in counts)), flush=True)
         # The interpreter may abort when it ends while a thread computes; every answer is on disk by now.
         if not is_idle:
             os._exit(0)
@@ -101,26 +124,6 @@ def title_of(dataset: Dataset, data: Path | None, file: Path) -> str:
     if dataset.recipe.kind == "bundled":
         return "Handwritten digits"
     return file.stem if data is None or not data.exists() else data.resolve().name
-
-
-def open_browser(address: str, redirect: Path) -> None:
-    """Open the page, unless there is no display: a browser inside the terminal would cover our output.
-
-    All users of a machine see the arguments of its processes, so the browser gets a private file that leads to the
-    address, instead of the token. The file lies beside the session: some browsers may not read temporary folders.
-    """
-    import webbrowser
-
-    if sys.platform.startswith("linux") and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    ):
-        return
-    # Some browsers keep the call waiting until they are closed.
-    with os.fdopen(os.open(redirect, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-        stream.write(
-            f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><title>cobras</title>'
-        )
-    threading.Thread(target=webbrowser.open, args=(redirect.as_uri(),), daemon=True).start()
 
 
 def read_keys(given: str | None) -> dict[str, list[str]]:

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import io
+import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from cobras.cli.terminal.keys import PipeKeys
+from cobras.cli.terminal import relative_path, summary
 from cobras.cli.terminal.loop import AskLoop
 from cobras.core.types import Answer
-from cobras.data import read_dataset
-from cobras.session.session import Session
-
-
-class Talk:
-    def __init__(self, data: Path) -> None:
-        self.dataset = read_dataset(data, label="species")
-        self.file = data.with_suffix(".cobras")
-
-    def __call__(self, keys: str, max_queries: int | None = None, encoding: str = "utf-8") -> str:
-        screen = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
-        console = Console(file=screen, width=80, color_system=None, highlight=False)
-        with Session.open(self.file, self.dataset.X, random_state=None) as session:
-            stream = PipeKeys(io.BytesIO(keys.encode()))
-            AskLoop(self.dataset, session, console, stream, self.file, max_queries).run("opening")
-            self.answers = [record.answer for record in session.history]
-        return screen.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+from tests.cli.terminal import Talk
 
 
 @pytest.fixture
 def talk(flowers: Path) -> Talk:
-    return Talk(flowers)
+    return Talk(AskLoop, flowers, random_state=None)
 
 
 def test_every_key_for_an_answer(talk: Talk) -> None:
@@ -73,6 +56,22 @@ def test_last_line_says_where_and_how(talk: Talk, monkeypatch: pytest.MonkeyPatc
     *_, last = talk("yn").splitlines()
     assert last.startswith("Saved in flowers.cobras: 2 answers, ")
     assert last.endswith("To export: cobras export flowers.cobras --out flowers-clusters.csv")
+
+
+@pytest.mark.parametrize(
+    ("argument", "on_path", "advice"),
+    [
+        ("/opt/x/bin/cobras", True, "cobras export"),
+        ("/opt/x/bin/cobras", False, "/opt/x/bin/cobras export"),
+        ("/opt/x/cobras/__main__.py", False, f"{relative_path(Path(sys.executable))} -m cobras export"),
+    ],
+)
+def test_the_advice_names_a_command_that_works(
+    monkeypatch: pytest.MonkeyPatch, argument: str, on_path: bool, advice: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", [argument])
+    monkeypatch.setattr("shutil.which", lambda name: argument if on_path else None)
+    assert f"To export: {advice} " in summary(Path("flowers.cobras"))
 
 
 def test_max_queries_stops_but_still_lets_undo(talk: Talk) -> None:

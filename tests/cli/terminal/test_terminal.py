@@ -43,9 +43,17 @@ def terminal(command: list[str], environment: dict[str, str]) -> Opener:
             child.expect_exact(until)
             yield child
         finally:
-            child.close(force=True)
+            end(child)
 
     return opened
+
+
+def end(child: pexpect.spawn) -> None:
+    """Kill it, if it has not ended, and wait: `close(force=True)` waits a tenth of a second only, then raises."""
+    if child.isalive():
+        child.kill(signal.SIGKILL)
+        child.wait()
+    child.close()
 
 
 def answer(child: pexpect.spawn, *keys: str, says: str = "Saved: ") -> None:
@@ -70,6 +78,7 @@ def test_keys_undo_quit_and_resume(terminal: Opener, flowers: Path) -> None:
         child.expect_exact("help")
         child.send("q")
         child.expect(pexpect.EOF)
+        child.wait()
         assert "Saved in " in child.before
         assert ": 4 answers, " in child.before
         assert "secret" not in echo
@@ -80,8 +89,20 @@ def test_keys_undo_quit_and_resume(terminal: Opener, flowers: Path) -> None:
         answer(child, "n")
         child.send("\x04")
         child.expect(pexpect.EOF)
+        child.wait()
     assert child.exitstatus == 0
     assert n_answers(flowers) == 5
+
+
+def test_keys_before_the_first_question_are_no_answers(terminal: Opener, flowers: Path) -> None:
+    with terminal(flowers, "--label", "species", until="Reading ") as child:
+        child.send("yyy")
+        child.expect_exact("help")
+        child.send("q")
+        child.expect(pexpect.EOF)
+        child.wait()
+        assert ": 0 answers, " in child.before
+    assert n_answers(flowers) == 0
 
 
 def test_ctrl_c_restores_the_terminal(flowers: Path, command: list[str], environment: dict[str, str]) -> None:
@@ -98,7 +119,7 @@ def test_ctrl_c_restores_the_terminal(flowers: Path, command: list[str], environ
     shell.expect("code=130")
     shell.expect(r"[^-]icanon")
     shell.expect(r"[^-]echo\b")
-    shell.close(force=True)
+    end(shell)
     assert n_answers(flowers) == 1
 
 
@@ -147,4 +168,5 @@ def test_two_terminals_on_one_session(terminal: Opener, flowers: Path) -> None:
     X = read_dataset(flowers, label="species").X
     with Session.open(flowers.with_suffix(".cobras"), X), terminal(flowers, until=busy) as second:
         second.expect(pexpect.EOF)
+        second.wait()
     assert second.exitstatus == 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
@@ -81,18 +82,6 @@ def height_of(console: Console, *parts: RenderableType) -> int:
     return sum(len(console.render_lines(part, pad=False)) for part in parts)
 
 
-def quantity(number: int, word: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> quantity(1, "answer"), quantity(2, "answer"), quantity(0, "query")
-    ('1 answer', '2 answers', '0 queries')
-    """
-    many = f"{word[:-1]}ies" if word.endswith("ry") else f"{word}s"
-    return f"{number} {word if number == 1 else many}"
-
-
 def relative_path(path: Path) -> str:
     """Return the path from the current folder where it is below that, else as it is."""
     with contextlib.suppress(ValueError):
@@ -104,7 +93,19 @@ def summary(file: Path, *counts: str) -> str:
     """Return the last line of a verb that asks: where the answers are and how to export them."""
     name, out = shlex.quote(relative_path(file)), shlex.quote(f"{file.stem}-clusters.csv")
     said = f"{name}: {', '.join(counts)}" if counts else name
-    return f"Saved in {said}. To export: cobras export {name} --out {out}"
+    return f"Saved in {said}. To export: {command_name()} export {name} --out {out}"
+
+
+def command_name() -> str:
+    """Return what to type for `cobras`: also where it is not on the PATH, as in a `.venv` that is not active."""
+    given = Path(sys.argv[0])
+    if shutil.which("cobras"):
+        return "cobras"
+    if given.name == "cobras":
+        return shlex.quote(relative_path(given))
+    if given.parts[-2:] == ("cobras", "__main__.py"):
+        return f"{shlex.quote(relative_path(Path(sys.executable)))} -m cobras"
+    return "cobras"
 
 
 def printable(value: object) -> str:
@@ -118,12 +119,31 @@ def printable(value: object) -> str:
     return "".join(character if character.isprintable() else " " for character in str(value))
 
 
+def fold_text(text: str, width: int) -> list[str]:
+    """Return the lines of a text: words as wholes, longer ones broken.
+
+    Examples
+    --------
+    >>> fold_text("needs invoices, deliveries", 10)
+    ['needs', 'invoices,', 'deliveries']
+    """
+    lines: list[str] = []
+    for word in text.split():
+        for part in chop_cells(word, width):
+            if lines and cell_len(lines[-1]) + 1 + cell_len(part) <= width:
+                lines[-1] += f" {part}"
+            else:
+                lines.append(part)
+    return lines or [""]
+
+
 def cut_text(text: str, width: int, height: int, glyphs: Glyphs) -> str:
-    """Return at most `height` lines of text; a word may be broken anywhere, so that the count is exact."""
-    lines = chop_cells(text, width)
+    """Return at most `height` lines of text; in a single one, a word may be broken."""
+    lines = fold_text(text, width) if height > 1 else chop_cells(text, width)
     if len(lines) > height:
         lines = lines[:height]
-        lines[-1] = set_cell_size(lines[-1], width - cell_len(glyphs.more)) + glyphs.more
+        room = width - cell_len(glyphs.more)
+        lines[-1] = set_cell_size(lines[-1], min(room, cell_len(lines[-1]))) + glyphs.more
     return "\n".join(lines)
 
 

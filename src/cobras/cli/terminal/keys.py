@@ -19,13 +19,20 @@ _NAMES = {"\x7f": "backspace", "\x08": "backspace", "\x04": END}
 
 
 class Keys:
-    """Where keys come from; nothing has to be set up unless a subclass says so."""
+    """Where keys come from: by itself none come, and nothing has to be set up."""
 
     live = False  # whether a person sits at a terminal, so that a key needs no Enter and space is a key
 
     def read(self) -> str:
         """Return the next key: a character, "left", "right", "backspace", `END` or `REDRAW`."""
-        raise NotImplementedError
+        return END
+
+    def forget(self) -> None:
+        """Drop what a person typed before there was anything to answer; a pipe keeps its keys."""
+
+    def read_line(self) -> str:
+        """Return the next line, or `END`; a terminal has none, since its keys are read one by one."""
+        return END
 
     def __enter__(self) -> Self:
         return self
@@ -55,6 +62,11 @@ class PipeKeys(Keys):
                 return _NAMES.get(text := byte.decode("latin-1"), text)
         return END
 
+    def read_line(self) -> str:
+        """Return the next line without blanks at its ends."""
+        line = self._stream.readline()
+        return line.decode("latin-1").strip() if line else END
+
 
 if sys.platform == "win32":
     import msvcrt
@@ -63,6 +75,11 @@ if sys.platform == "win32":
         """Keys from a Windows console."""
 
         live = True
+
+        def forget(self) -> None:
+            """Drop what was typed so far."""
+            while msvcrt.kbhit():
+                msvcrt.getwch()
 
         def read(self) -> str:
             """Return the next key press."""
@@ -113,6 +130,11 @@ else:
             if key == "\x1b":
                 return self._sequence()
             return _NAMES.get(key, key) if key else END
+
+        def forget(self) -> None:
+            """Drop what was typed so far."""
+            with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+                termios.tcflush(self._fd, termios.TCIFLUSH)
 
         def _resume(self, *_: object) -> None:
             tty.setcbreak(self._fd, termios.TCSADRAIN)

@@ -17,10 +17,11 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from cobras.cli.terminal import glyphs_for, height_of, quantity, summary
+from cobras.cli.terminal import glyphs_for, height_of, summary
 from cobras.cli.terminal.keys import END, REDRAW, Keys
 from cobras.cli.terminal.pairs import render_pair
 from cobras.core.exceptions import CobrasError, DataChangedError, SessionFileError
+from cobras.core.notebook import quantity
 from cobras.core.progress import Progress
 from cobras.core.types import Answer, Pair
 from cobras.data import Dataset
@@ -106,20 +107,24 @@ class AskLoop:
         return ended
 
     def _loop(self, message: RenderableType) -> None:
-        first = True
-        while True:
-            pair = self._open_pair()
-            self.progress = self.session.progress
-            self._draw(message, pair, clear=self.redraws and not first)
-            first = False
-            # Keys from a pipe come faster than anything could be computed ahead.
-            if self.keys.live and pair is not None:
-                self.thinker.begin(self.session)
-            key = self.keys.read()
-            if key in (END, "q", "Q"):
-                return
-            if key != REDRAW:
-                message = self._act(key, pair)
+        following = self._turn(message, first=True)
+        while following is not None:
+            following = self._turn(following)
+
+    def _turn(self, message: RenderableType, *, first: bool = False) -> RenderableType | None:
+        """Ask once; return a line about what was done, None at the end."""
+        pair = self._open_pair()
+        self.progress = self.session.progress
+        if first:
+            self.keys.forget()
+        self._draw(message, pair, clear=self.redraws and not first)
+        # Keys from a pipe come faster than anything could be computed ahead.
+        if self.keys.live and pair is not None:
+            self.thinker.begin(self.session)
+        key = self.keys.read()
+        if key in (END, "q", "Q"):
+            return None
+        return message if key == REDRAW else self._act(key, pair)
 
     def _open_pair(self) -> Pair | None:
         if self.max_queries is not None and self.session.n_answers >= self.max_queries:
@@ -134,9 +139,9 @@ class AskLoop:
                 self.session.tell(answer, pair)
                 return self._done(f"Saved: {answer.name.lower()}.")
             if key in ("z", "backspace"):
-                return self._done(f"Taken back: {self._words(self.session.undo().answer)}.")
+                return self._done(f"Taken back: {self.session.undo().text}.")
             if key in ("r", "R", "Z"):
-                return self._done(f"Brought back: {self._words(self.session.redo().answer)}.")
+                return self._done(f"Brought back: {self.session.redo().text}.")
         except (DataChangedError, SessionFileError):
             raise  # going on would be pointless: no answer can be kept
         except CobrasError as error:
@@ -151,9 +156,6 @@ class AskLoop:
 
     def _done(self, text: str) -> Text:
         return Text.assemble((self.glyphs.tick, "green"), f" {text}")
-
-    def _words(self, answer: Answer | None) -> str:
-        return "a mark" if answer is None else answer.name.lower()
 
     def _draw(self, message: RenderableType, pair: Pair | None, clear: bool) -> None:
         console, below = self.console, Group("", self._state(), self._legend(pair))
@@ -176,7 +178,8 @@ class AskLoop:
 
     def _end(self) -> str:
         if self.max_queries is not None and self.session.n_answers >= self.max_queries:
-            return f"You have given {self.session.n_answers} answers, as many as --max-queries allows."
+            given = quantity(self.session.n_answers, "answer")
+            return f"You have given {given}, as many as --max-queries allows."
         return "Nothing is left worth asking."
 
     def _state(self) -> Text:

@@ -16,10 +16,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from cobras.cli.terminal import Glyphs, cut_text, printable, quantity, wrap_text
+from cobras.cli.terminal import Glyphs, cut_text, fold_text, printable, wrap_text
+from cobras.core.notebook import quantity
 from cobras.core.types import FloatArray, Pair
 from cobras.data import Card, Dataset, Photo, Picture, Row, Series
 from cobras.data import Text as CardText
+from cobras.data.dataset import number_text
 
 NOTABLE = 0.1  # share of a column's range from which on a difference is set in bold
 BAR = 8  # cells
@@ -37,6 +39,8 @@ class Line:
     right: str
     difference: float
     is_measured: bool
+    is_missing: bool = False
+    is_used: bool = True
 
 
 def render_pair(
@@ -44,7 +48,7 @@ def render_pair(
 ) -> RenderableType:
     """Return the cards of a pair in at most `height` lines."""
     left, right = dataset.show(pair.i), dataset.show(pair.j)
-    titles = _title(dataset, pair.i), _title(dataset, pair.j)
+    titles = item_title(dataset, pair.i), item_title(dataset, pair.j)
     if isinstance(left, Row):
         return _table(titles, compare(dataset, pair, left, right, glyphs), glyphs, width, height)
     # The other columns get a third of the window at most, a line each.
@@ -60,31 +64,40 @@ def render_pair(
 
 
 def compare(dataset: Dataset, pair: Pair, left: Card, right: Card, glyphs: Glyphs) -> list[Line]:
-    """Return the columns of both rows, the most different first: by share of the range; texts differ or do not."""
+    """Return the columns of both rows, the most different first: by share of the range; texts differ or do not.
+
+    Last come those that lack a value, of which nothing is known, and those that items are not compared by.
+    """
     if isinstance(left, Picture) or isinstance(right, Picture):
         return []
     x, y = dataset.features(np.array(pair))
     distances = dict(zip(dataset.columns, np.abs(x - y).tolist(), strict=True))
-    lines = []
+    lines, meaning, is_gap = [], dataset.recipe.meanings(), dataset.recipe.gaps()
+    used = {column.name for column in dataset.recipe.columns or ()}
     for column, a in left.values.items():
         if column == dataset.recipe.id:
             continue  # stands in the title
         b = right.values[column]
-        difference = distances.get(column, float(a != b))
-        values = _value(a, glyphs), _value(b, glyphs)
-        lines.append(Line(printable(column), *values, difference, column in distances))
-    return sorted(lines, key=lambda line: -line.difference)
+        is_missing = is_gap(column, a) or is_gap(column, b)
+        differs = float(meaning(column, a) != meaning(column, b))
+        difference = 0.0 if is_missing else distances.get(column, differs)
+        values = cell_text(a, glyphs), cell_text(b, glyphs)
+        is_used = not used or column in used  # beside a text or a picture there is nothing else
+        lines.append(Line(printable(column), *values, difference, column in distances, is_missing, is_used))
+    return sorted(lines, key=lambda line: (not line.is_used, line.is_missing, -line.difference))
 
 
-def _value(value: Any, glyphs: Glyphs) -> str:
+def cell_text(value: Any, glyphs: Glyphs) -> str:
+    """Return a value of a column as text."""
     if value is None or value != value:
         return glyphs.missing
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return number_text(value)
     return printable(value)
 
 
-def _title(dataset: Dataset, i: int) -> str:
+def item_title(dataset: Dataset, i: int) -> str:
+    """Return what row i is called."""
     return printable(f"{dataset.recipe.id or 'row'} {dataset.ids[i]}")
 
 
@@ -115,12 +128,13 @@ def _table(
         heads = (Text(cut_text(title, values, 1, glyphs), "bold underline") for title in titles)
         grid.add_row("", *heads, Text("apart", "dim"))
     for line in shown:
-        style = "bold" if line.difference >= NOTABLE else ""
-        cells = (Text(cut_text(text, values, depth, glyphs), style) for text in (line.left, line.right))
-        grid.add_row(Text(cut_text(line.column, names, 1, glyphs)), *cells, Text(_mark(line, glyphs)))
+        style = "dim" if not line.is_used else "bold" if line.difference >= NOTABLE else ""
+        lengths = depth if line.is_used else 1
+        cells = (Text(cut_text(text, values, lengths, glyphs), style) for text in (line.left, line.right))
+        name = Text(cut_text(line.column, names, 1, glyphs), style if not line.is_used else "")
+        grid.add_row(name, *cells, Text(_mark(line, glyphs)))
     if rest := lines[len(shown) :]:
-        what = "alike" if rest[0].difference == 0 else "less far apart"
-        more = f"{glyphs.more} {quantity(len(rest), 'more column')}, {what}"
+        more = f"{glyphs.more} {quantity(len(rest), 'more column')}, {_rank(rest)}"
         return Group(grid, Text(more, "dim", no_wrap=True, overflow="crop"))
     return grid
 
@@ -135,11 +149,24 @@ def _widths(titles: tuple[str, str], lines: list[Line], width: int) -> tuple[int
 
 
 def _depth(line: Line, width: int) -> int:
-    return max(1, len(chop_cells(line.left, width)), len(chop_cells(line.right, width)))
+    if not line.is_used:
+        return 1
+    return max(len(fold_text(line.left, width)), len(fold_text(line.right, width)))
+
+
+def _rank(rest: list[Line]) -> str:
+    """Return why these columns stand below all others."""
+    if all(line.difference == 0 and not line.is_missing for line in rest):
+        return "alike"
+    if not rest[0].is_used:
+        return "not used"
+    return "missing in one of the two" if rest[0].is_missing else "less far apart"
 
 
 def _mark(line: Line, glyphs: Glyphs) -> str:
     """Return how far apart two values are, as a bar; texts only differ or do not."""
+    if line.is_missing:
+        return ""
     if line.difference == 0:
         return glyphs.alike
     if not line.is_measured:

@@ -1,0 +1,135 @@
+"""`--known`: what a person knows before the first question, from a column of the data or from a file.
+
+A file holds labels (the id or number of a row, and its label) or links (two rows, and whether they are the same),
+as `cobras export --answers` and the page write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cobras.cli.options import is_column
+from cobras.core.exceptions import InvalidDataError
+from cobras.core.types import Answer, Pair
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cobras.data import Dataset
+    from cobras.session.session import Session
+
+SAME = frozenset(("same", "must_link", "must-link", "must link", "mustlink", "ml", "1", "true", "yes"))
+DIFFERENT = frozenset(
+    ("different", "cannot_link", "cannot-link", "cannot link", "cannotlink", "cl", "0", "-1", "false", "no")
+)
+RELATIONS = ("answer", "constraint", "relation", "link", "type")
+LABELS = ("label", "class", "cluster", "known", "target")
+N_SHOWN = 3  # values that an error names
+
+
+class Known(NamedTuple):
+    """What is known: the label of each row, None where it is not, or pairs of rows."""
+
+    labels: Sequence[Any] | None = None
+    must_link: Sequence[tuple[int, int]] = ()
+    cannot_link: Sequence[tuple[int, int]] = ()
+
+
+def add_known(session: Session, dataset: Dataset, known: str | None) -> None:
+    """Add what is known to a session, unless it is there already: the same command goes on with a session."""
+    if known is None:
+        return
+    from cobras.core.board import pairs_of_groups
+    from cobras.core.checks import known_groups
+
+    if dataset.large is not None:
+        raise InvalidDataError("--known needs a table in memory; this one is larger.")
+    found = Known(_column(dataset, known)) if is_column(known) else read_known(Path(known), dataset)
+    groups = [] if found.labels is None else list(known_groups(found.labels, len(dataset)).values())
+    links = ((found.must_link, Answer.SAME), (found.cannot_link, Answer.DIFFERENT))
+    said = (*pairs_of_groups(groups), *((Pair(*pair), answer) for pairs, answer in links for pair in pairs))
+    if said not in {record.said for record in session.history if record.kind == "known"}:
+        session.add_constraints(found.must_link, found.cannot_link, labels=found.labels)
+
+
+def _column(dataset: Dataset, name: str) -> list[Any]:
+    if name not in dataset.frame.columns:
+        raise InvalidDataError(f"--known takes a column of the data or a file, but there is no {name!r}.")
+    return _values(dataset.frame[name])
+
+
+def _values(column: pl.Series) -> list[Any]:
+    """The cells of a column; an empty text is a gap."""
+    return [None if isinstance(cell, str) and not cell.strip() else cell for cell in column]
+
+
+def read_known(path: Path, dataset: Dataset) -> Known:
+    """Read a file of labels or links; rows are named by their ids, or else by their numbers from 0."""
+    from cobras.data.tables.files import read_table
+
+    frame = read_table(path)[0]
+    if frame.width < 2:
+        raise InvalidDataError(
+            f"{path.name} has one column; give id and label, or two ids and whether they are the same."
+        )
+    rows = _Rows(path.name, dataset)
+    names = {name.strip().lower(): name for name in frame.columns}
+    relation = next((names[name] for name in RELATIONS if name in names), None)
+    if {"i", "j"} <= names.keys() and relation is None:
+        raise InvalidDataError(f"{path.name} has i and j, but no column of {', '.join(RELATIONS)}.")
+    if relation is not None or (frame.width == 3 and _are_relations(frame.to_series(2))):
+        return _links(frame, relation or frame.columns[2], rows, path.name)
+    id = names.get(str(dataset.recipe.id).lower()) or names.get("id") or frame.columns[0]
+    others = [name for name in frame.columns if name != id]
+    label = next((names[name] for name in LABELS if name in names and names[name] != id), others[-1])
+    labels: list[Any] = [None] * len(dataset)
+    for cell, value in zip(frame[id], _values(frame[label]), strict=True):
+        if value is not None:
+            labels[rows.of(cell)] = value
+    return Known(labels)
+
+
+def _are_relations(column: pl.Series) -> bool:
+    return {str(cell).strip().lower() for cell in column.drop_nulls()} <= SAME | DIFFERENT | {"unsure"}
+
+
+def _links(frame: pl.DataFrame, relation: str, rows: _Rows, source: str) -> Known:
+    first, second = [name for name in frame.columns if name != relation][:2]
+    if {"i", "j"} <= set(frame.columns):
+        first, second = "i", "j"
+    in_force = frame["in_force"].to_list() if "in_force" in frame.columns else [True] * frame.height
+    pairs: dict[str, list[tuple[int, int]]] = {"same": [], "different": []}
+    for a, b, word, holds in zip(frame[first], frame[second], frame[relation], in_force, strict=True):
+        text = str(word).strip().lower()
+        if text == "unsure" or word is None or not holds:
+            continue
+        if text not in SAME | DIFFERENT:
+            raise InvalidDataError(
+                f"{source} says {word!r} about a pair; use must-link or cannot-link, or same and different."
+            )
+        pairs["same" if text in SAME else "different"].append((rows.of(a), rows.of(b)))
+    return Known(None, pairs["same"], pairs["different"])
+
+
+class _Rows:
+    """The numbers of rows by their ids, as texts; by the numbers themselves where the ids do not fit."""
+
+    def __init__(self, source: str, dataset: Dataset) -> None:
+        self.source, self.n = source, len(dataset)
+        self._place: dict[str, int] = {}
+        for row, name in enumerate(dataset.names):
+            self._place.setdefault(str(name), row)
+
+    def of(self, cell: Any) -> int:
+        """The row that a cell names."""
+        found = self._place.get(str(cell))
+        if found is None and isinstance(cell, int) and 0 <= cell < self.n:
+            found = cell
+        if found is None:
+            some = ", ".join(list(self._place)[:N_SHOWN])
+            raise InvalidDataError(
+                f"{self.source} names the row {cell!r}, which the data does not have; its ids are {some}, ..."
+            )
+        return found

@@ -1,0 +1,111 @@
+"""A table that grew at its end, through the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cobras import LabelOracle, Session
+from cobras import run as run_session
+from cobras.cli import main
+from cobras.cli.source import open_for
+from cobras.data import read_dataset
+
+Captured = pytest.CaptureFixture[str]
+MORE = "new1,0.1,0.2,red,secret-0\nnew2,16.1,15.9,green,secret-2\n"
+
+
+@pytest.fixture
+def table(flowers: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The flowers, about which twenty questions were answered."""
+    monkeypatch.chdir(flowers.parent)
+    dataset = read_dataset("flowers.csv", label="species")
+    with open_for(Path("flowers.csv"), dataset, Path("flowers.cobras"), random_state=0) as session:
+        run_session(session, LabelOracle(dataset.labels), until=lambda s: s.n_answers >= 20)
+        session.name(int(session.labels_[0]), "small")
+    return Path("flowers.csv")
+
+
+def test_rows_at_the_end_are_taken_in_after_a_yes(table: Path, capsys: Captured) -> None:
+    assert main(["export", "flowers.cobras", "--out", "before.csv"]) == 0
+    table.write_text(table.read_text() + MORE)
+    capsys.readouterr()
+    for verb in (
+        ["export", "flowers.cobras"],
+        ["ask", "flowers.csv"],
+        ["serve", "flowers.csv", "--no-browser"],
+    ):
+        assert main(verb) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.splitlines()[-1].startswith(
+            "error: flowers.cobras has the first 60 of these 62 rows. Take the others in by --grow, or"
+        )
+    assert main(["export", "flowers.cobras", "--grow", "--out", "after.csv"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "Took in 2 rows at the end."
+    assert said[1].startswith(
+        "In 1 row of flowers, 'colour' holds a word that the session has not seen ('green')"
+    )
+    before, after = pl.read_csv("before.csv"), pl.read_csv("after.csv")
+    assert after.head(60).equals(before)
+    assert after["cluster"].to_list()[60:] == [before["cluster"][0], before["cluster"][59]]
+    assert after["cluster_name"][60] == "small"
+    # It is part of the session from now on, and what the data shows cannot be undone here.
+    assert main(["export", "flowers.cobras", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["labels"]) == 62
+    dataset = read_dataset("flowers.csv", label="species")
+    with open_for(table, read_again(table), Path("flowers.cobras")) as session:
+        assert (session.space.n, session.can_undo, len(dataset)) == (62, False, 62)
+
+
+def read_again(table: Path):
+    from cobras.cli.source import load_for_session
+
+    return load_for_session(Path("flowers.cobras"), table)
+
+
+def test_rows_that_were_taken_back_in_python_are_asked_about_again(table: Path, capsys: Captured) -> None:
+    table.write_text(table.read_text() + MORE)
+    assert main(["export", "flowers.cobras", "--grow", "--out", "after.csv"]) == 0
+    with Session.open("flowers.cobras", read_again(table).X) as session:
+        session.undo()
+    assert main(["export", "flowers.cobras"]) == 2
+    assert "has the first 60 of these 62 rows" in capsys.readouterr().err
+    assert main(["export", "flowers.cobras", "--grow", "--out", "again.csv"]) == 0
+    assert Path("again.csv").read_text() == Path("after.csv").read_text()
+
+
+@pytest.mark.parametrize("how", ["shorter", "reordered", "changed", "wrong kind", "column gone"])
+def test_anything_else_is_refused_and_nothing_is_lost(table: Path, capsys: Captured, how: str) -> None:
+    text, kept = table.read_text(), Path("flowers.cobras").read_bytes()
+    header, first, second, *rest = text.splitlines(keepends=True)
+    table.write_text(
+        {
+            "shorter": "".join([header, first, *rest]),
+            "reordered": "".join([header, second, first, *rest, MORE]),
+            "changed": text.replace("red", "blue", 1) + MORE,
+            "wrong kind": f"{text}new1,a,b,red,secret-0\n",
+            "column gone": "\n".join(line.partition(",")[0] for line in (text + MORE).splitlines()),
+        }[how]
+    )
+    assert main(["export", "flowers.cobras", "--grow", "--out", "out.csv"]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.startswith("error: ")
+    assert not Path("out.csv").exists()
+    table.write_text(text)
+    assert main(["export", "flowers.cobras", "--out", "out.csv"]) == 0
+    assert kept[:100] == Path("flowers.cobras").read_bytes()[:100]
+
+
+def test_run_goes_on_with_more_rows(table: Path, capsys: Captured) -> None:
+    command = ["run", "flowers.csv", "--label", "species", "--session", "r.cobras", "--json"]
+    assert main([*command, "--max-queries", "10"]) == 0
+    table.write_text(table.read_text() + MORE)
+    capsys.readouterr()
+    assert main([*command, "--max-queries", "20", "--grow"]) == 0
+    assert json.loads(capsys.readouterr().out)["n"] == 62

@@ -1,0 +1,104 @@
+"""`--known`: a person's earlier work, from a column or a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cobras import InvalidDataError, Session
+from cobras.cli import main
+from cobras.cli.known import add_known, read_known
+from cobras.data import Dataset, read_dataset
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def partly(flowers: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The flowers, with the species of every fifth in a column `guess`."""
+    monkeypatch.chdir(flowers.parent)
+    frame = pl.read_csv(flowers)
+    known = pl.int_range(pl.len()) % 5 == 0
+    frame.with_columns(guess=pl.when(known).then("species").otherwise(pl.lit(" "))).write_csv(flowers)
+    return flowers
+
+
+def test_a_column_of_labels_is_no_feature_and_answers_before_the_first_question(
+    partly: Path, capsys: Captured
+) -> None:
+    given = ["run", "flowers.csv", "--label", "species", "--max-queries", "0", "--json", "--method", "adder"]
+    for options, low, high in (([], -0.1, 0.5), (["--known", "guess"], 0.9, 1.0)):
+        assert main([*given, *options, "--session", f"{len(options)}.cobras"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        assert low <= report["ari"][0] <= high
+        assert report["n_queries"] == 0
+    # The same command goes on with the session, and does not add it twice.
+    assert main([*given, "--known", "guess", "--session", "2.cobras"]) == 0
+    assert main(["export", "2.cobras", "--answers", "answers.csv"]) == 0
+    answers = pl.read_csv("answers.csv")
+    assert answers["kind"].unique().to_list() == ["known"]
+    assert answers.height == 12  # three chains of four rows, and three cannot-links
+    capsys.readouterr()
+    # What was answered in one session is known in another.
+    assert main([*given, "--known", "answers.csv", "--drop", "guess"]) == 0
+    assert json.loads(capsys.readouterr().out)["ari"][0] >= 0.9
+
+
+FILES = {
+    "labels": ("id,label\nf00,a\nf01,a\nf25,b\nf30,\n", [(0, 1)], [(0, 25)]),
+    "any names": ("flower,what\nf00,a\nf01,a\nf25,b\n", [(0, 1)], [(0, 25)]),
+    "numbers of rows": ("row,label\n0,a\n1,a\n25,b\n", [(0, 1)], [(0, 25)]),
+    "links": ("i,j,constraint\nf00,f01,must_link\nf25,f01,cannot_link\n", [(0, 1)], [(25, 1)]),
+    "no names": ("a,b,c\nf00,f01,1\nf25,f01,-1\nf25,f02,unsure\n", [(0, 1)], [(25, 1)]),
+    "answers": ("i,j,answer,in_force\nf00,f01,same,true\nf01,f02,same,false\n", [(0, 1)], []),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_labels_and_links_are_read(partly: Path, name: str) -> None:
+    text, same, different = FILES[name]
+    Path("known.csv").write_text(text)
+    dataset = read_dataset(partly, label="species", drop=["guess"])
+    session = Session(dataset.X, "adder", 0)
+    add_known(session, dataset, "known.csv")
+    add_known(session, dataset, "known.csv")
+    assert len(session.history) == 1
+    links = session.constraints()
+    assert [tuple(sorted(pair)) for pair in links.must_link.tolist()] == same
+    assert [tuple(sorted(pair)) for pair in links.cannot_link.tolist()] == [
+        tuple(sorted(p)) for p in different
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id\nf00\n", "known.csv has one column; give id and label, or two ids"),
+        (
+            "id,label\nf99,a\n",
+            "names the row 'f99', which the data does not have; its ids are f00, f01, f02, ...",
+        ),
+        ("i,j,relation\nf00,f01,maybe\n", "says 'maybe' about a pair; use must-link or cannot-link"),
+        ("i,j\nf00,f01\n", "known.csv has i and j, but no column of answer"),
+        ("i,j,relation\nf00,f60,same\n", "names the row 'f60'"),
+    ],
+)
+def test_files_that_cannot_be_used_are_refused(partly: Path, text: str, sentence: str) -> None:
+    Path("known.csv").write_text(text)
+    dataset: Dataset = read_dataset(partly, label="species")
+    with pytest.raises(InvalidDataError) as error:
+        read_known(Path("known.csv"), dataset)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_column_that_is_not_there_leaves_no_session(partly: Path, capsys: Captured) -> None:
+    assert main(["ask", "flowers.csv", "--known", "nothing"]) == 2
+    assert "There is no file nothing, and flowers.csv has no column 'nothing'; " in capsys.readouterr().err
+    Path("known.csv").write_text("id,label\nf99,a\n")
+    assert main(["ask", "flowers.csv", "--known", "known.csv"]) == 2
+    assert "f99" in capsys.readouterr().err
+    assert not Path("flowers.cobras").exists()
