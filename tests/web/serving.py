@@ -42,7 +42,7 @@ def flowers(folder: Path, n: int = 60, n_kinds: int = 3) -> Dataset:
 @contextlib.contextmanager
 def serving(dataset: Dataset, file: Path, **options: Any) -> Iterator[Client]:
     """A client of a server that runs meanwhile. Options go to the server; `session` holds those of the session."""
-    session = {"random_state": 0, **options.pop("session", {})}
+    session = {"method": "cobras", "random_state": 0, **options.pop("session", {})}
     server = WebServer(
         dataset,
         lambda: Session.open(file, dataset.X, **session),
@@ -61,12 +61,12 @@ def running(server: WebServer) -> Iterator[Client]:
     thread = threading.Thread(target=server.run, args=(ready.set,))
     thread.start()
     try:
-        assert ready.wait(20)
+        assert ready.wait(300)
         with Client(server) as client:
             yield client
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(300)
     assert not thread.is_alive()
 
 
@@ -77,7 +77,7 @@ class Client(httpx.Client):
         self.server = server
         headers = {"Authorization": f"Bearer {server.token}"}
         super().__init__(
-            base_url=f"http://127.0.0.1:{server.port}", headers=headers, timeout=30, trust_env=False
+            base_url=f"http://127.0.0.1:{server.port}", headers=headers, timeout=300, trust_env=False
         )
 
     def look(self, what: str, **query: Any) -> Any:
@@ -98,8 +98,8 @@ class Client(httpx.Client):
 
     def first_question(self) -> Any:
         """The question once the session is open; kernels that are not compiled yet may take a minute."""
-        end = time.monotonic() + 120
-        while (question := self.look("question", wait=20))["state"] == "computing":
+        end = time.monotonic() + 300
+        while (question := self.look("question", wait=60))["state"] == "computing":
             assert time.monotonic() < end, question
         return question
 

@@ -24,13 +24,13 @@ READS = ["/api/question", "/api/labels", "/api/items", "/api/export?format=csv",
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     folder = tmp_path_factory.mktemp("guard")
     with serving(flowers(folder), folder / "guard.cobras") as found:
-        found.look("question", wait=30)
+        found.look("question", wait=60)
         yield found
 
 
 def bare(client: Client, **headers: str) -> httpx.Client:
     """Somebody who knows the port, and what the headers say."""
-    return httpx.Client(base_url=client.base_url, headers=headers, trust_env=False, timeout=10)
+    return httpx.Client(base_url=client.base_url, headers=headers, trust_env=False, timeout=300)
 
 
 @pytest.mark.parametrize("path", ["/", *READS])
@@ -111,7 +111,7 @@ def test_the_cookie_outlives_a_restart_but_not_another_session(tmp_path: Path) -
     dataset = flowers(tmp_path)
     with serving(dataset, tmp_path / "a.cobras") as client:
         first, port = client.server.token, client.server.port
-        cookies = httpx.get(client.server.address, trust_env=False).cookies
+        cookies = httpx.get(client.server.address, trust_env=False, timeout=300).cookies
     # On the same port, as usual; another test may hold the usual one for a moment.
     with serving(dataset, tmp_path / "a.cobras", port=port) as client:
         assert client.server.token != first
@@ -183,7 +183,7 @@ def test_a_long_body_is_refused(client: Client) -> None:
 
 
 def test_a_body_that_never_ends_is_cut_off(client: Client) -> None:
-    with socket.create_connection(("127.0.0.1", client.server.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", client.server.port), timeout=300) as line:
         head = (
             f"POST /api/tell HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {client.server.token}\r\n"
         )
@@ -197,7 +197,7 @@ def test_a_body_that_never_ends_is_cut_off(client: Client) -> None:
 def test_idle_connections_and_half_a_request_do_no_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cobras.web.server.PATIENCE", 2.0)
+    monkeypatch.setattr("cobras.web.guard.PATIENCE", 2.0)
     half = b"POST /api/tell HTTP/1.1\r\nHost: localhost\r\nContent-Le"
     with serving(flowers(tmp_path), tmp_path / "s.cobras") as client, contextlib.ExitStack() as stack:
         client.first_question()

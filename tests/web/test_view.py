@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import Session
-from cobras.core.progress import kept_share
-from cobras.web.view import N_COLOURS, TimelinePoint, match_colours, update_timeline
+from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
+from cobras.web.view import TimelinePoint, next_colours, update_timeline
 
 METHODS = {"cobras": {}, "cobra": {}, "min_max": {"n_clusters": 3}}
 
@@ -23,6 +24,11 @@ def a_session(seed: int, answers: list[int], method: str = "cobras") -> Session:
     return session
 
 
+def timeline(points: tuple[TimelinePoint, ...], session: Session) -> tuple[TimelinePoint, ...]:
+    ids = [session.cluster_ids_at(n) for n in range(session.n_answers + 1)]
+    return update_timeline(points, session.partitions, ids)
+
+
 @given(seed=st.integers(0, 99), answers=st.lists(st.sampled_from([1, 0, 0, -1]), min_size=1, max_size=45))
 def test_the_timeline_does_not_depend_on_when_it_was_updated(seed: int, answers: list[int]) -> None:
     session = a_session(seed, [])
@@ -30,42 +36,51 @@ def test_the_timeline_does_not_depend_on_when_it_was_updated(seed: int, answers:
     for answer in answers:
         if (pair := session.ask()) is not None:
             session.tell({1: True, 0: False, -1: None}[answer], pair)
-            points = update_timeline(points, session.partitions)
+            points = timeline(points, session)
             if answer == -1:
                 session.undo()
-                points = update_timeline(points, session.partitions)
+                points = timeline(points, session)
                 session.redo()
-    live, late = update_timeline(points, session.partitions), update_timeline((), session.partitions)
+    live, late = timeline(points, session), timeline((), session)
     assert [p.colours for p in live] == [p.colours for p in late]
     assert [p.stable_share for p in live] == [p.stable_share for p in late]
     assert live[-1].stable_share == session.progress.stable_share
 
 
-tables = st.integers(1, 6).flatmap(
-    lambda rows: st.lists(st.lists(st.integers(0, 9), min_size=rows, max_size=rows), min_size=1, max_size=6)
+@given(
+    seed=st.integers(0, 99),
+    answers=st.lists(st.sampled_from([1, 0, 0, "merge", "move"]), min_size=1, max_size=30),
 )
+def test_a_cluster_on_the_screen_keeps_its_colour(seed: int, answers: list[int | str]) -> None:
+    """Whatever is done, an id that stays has the colour that it had; no two clusters have the same one."""
+    session = a_session(seed, [])
+    points = timeline((), session)
+    for step in answers:
+        if step == "merge" and session.partition.n_clusters > 1:
+            with contextlib.suppress(InconsistentAnswersError):
+                session.merge(0, session.partition.n_clusters - 1)
+        elif step == "move":
+            with contextlib.suppress(InvalidDataError, InconsistentAnswersError):
+                session.move([seed % 40], None)
+        elif isinstance(step, int) and (pair := session.ask()) is not None:
+            session.tell(bool(step), pair)
+        before = dict(zip(points[-1].ids, points[-1].colours, strict=True))
+        points = timeline(points, session)
+        now = dict(zip(points[-1].ids, points[-1].colours, strict=True))
+        assert points[-1].ids == session.cluster_ids_
+        assert len(set(now.values())) == len(now)
+        assert all(now[i] == before[i] for i in before.keys() & now.keys())
 
 
-@given(tables, st.permutations(range(2 * N_COLOURS)))
-def test_no_two_clusters_share_a_colour_and_a_colour_is_kept(
-    columns: list[list[int]], order: list[int]
-) -> None:
-    shared = np.array(columns).T
-    before = order[: len(shared)]
-    now = match_colours(before, shared)
-    assert len(set(now)) == len(now) == shared.shape[1]
-    assert max(now) < N_COLOURS  # at most six clusters
-    kept = sum(shared[before.index(c), k] for k, c in enumerate(now) if c in before)
-    if max(before) < N_COLOURS:  # then no assignment lets more items keep their colour
-        assert kept / max(1, shared.sum()) == pytest.approx(kept_share(shared) if shared.any() else 0)
-
-
-def test_with_many_clusters_every_colour_stays_until_a_distinct_one_is_free() -> None:
-    many = 2 * N_COLOURS
-    same = match_colours(range(many), np.eye(many, dtype=int))
-    assert same == tuple(range(many))
-    merged = np.eye(many, dtype=int)[:, ::2]
-    merged[1::2] = np.eye(N_COLOURS, dtype=int)  # each odd cluster joins the even one before it
-    colours = match_colours(range(many), merged)
-    assert sorted(colours) == list(range(N_COLOURS))
-    assert all(colour in (2 * k, 2 * k + 1) for k, colour in enumerate(colours[: N_COLOURS // 2]))
+@given(
+    st.dictionaries(st.integers(0, 9), st.integers(0, 20)),
+    st.lists(st.integers(0, 14), unique=True),
+    st.dictionaries(st.integers(0, 14), st.integers(0, 20)),
+)
+def test_new_clusters_get_free_colours(before: dict[int, int], ids: list[int], shown: dict[int, int]) -> None:
+    before = {
+        i: colour for k, (i, colour) in enumerate(before.items()) if colour not in list(before.values())[:k]
+    }
+    found = next_colours(before, ids, shown)
+    assert len(set(found)) == len(found) == len(ids)
+    assert all(colour == before[i] for i, colour in zip(ids, found, strict=True) if i in before)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from cobras.core.types import FloatArray, Pair
 from cobras.data import Dataset, Photo, Picture, Series, Text
+from cobras.data.dataset import number_text
+from cobras.data.tables.columns import value_line
 from cobras.web.api import models
 
 Size: TypeAlias = Literal["small", "large"]
@@ -19,7 +22,8 @@ CELL = 2_000  # characters of a cell that are shown
 TEXT = 20_000  # characters of a text that are shown
 POINTS = 1_000  # points of a series that are drawn on a card
 BRIEF, BRIEF_POINTS = 80, 64  # characters of a thumbnail's line, and points of its curve
-COLUMNS = 500  # columns that are compared, the most different ones
+SHORT, N_READ = 280, 50  # characters of a short text, and texts that are looked at to tell
+COLUMNS = 500  # columns of a card, the most different ones
 
 
 class Cards:
@@ -27,8 +31,17 @@ class Cards:
 
     def __init__(self, dataset: Dataset, run: str) -> None:
         self.dataset, self.run = dataset, run
+        self._meaning = dataset.recipe.meanings()
         self.thumbnail = lru_cache(maxsize=10_000)(self._thumbnail)
         self.kind: models.Kind = self._card(0).kind
+
+    @cached_property
+    def short(self) -> bool:
+        """Whether several items are seen at one look: pictures, or texts of which most are short."""
+        rows = np.linspace(0, len(self.dataset) - 1, N_READ).astype(int)
+        return self.kind == "image" or (
+            self.kind == "text" and float(np.median([len(self.text(int(i))) for i in rows])) <= SHORT
+        )
 
     def item(self, i: int) -> models.Item:
         """The card of row i."""
@@ -44,7 +57,7 @@ class Cards:
             case Text(text=text):
                 brief.text = truncate(" ".join(text[:TEXT].split()), BRIEF)
             case row:
-                brief.text = _summary(self._without_name(row.values))
+                brief.text = self._summary(self._without_name(row.values))
         return brief
 
     def _card(self, i: int) -> models.Card:
@@ -69,7 +82,10 @@ class Cards:
         return models.TableCard(fields=fields)
 
     def columns(self, pair: Pair) -> list[models.Column] | None:
-        """The columns of two rows, those that differ most first: by share of the range, or all or nothing."""
+        """The columns of two rows, those that differ most first: by share of the range, or all or nothing.
+
+        Where a value is missing, nothing is known about the difference: such a column comes after all others.
+        """
         left, right = self._values(pair.i), self._values(pair.j)
         if not left:
             return None
@@ -79,17 +95,36 @@ class Cards:
             left_row, right_row = self.dataset.features(np.array([pair.i, pair.j])).astype(float)
             apart = np.clip(np.abs(left_row - right_row), 0, 1)
             measured = dict(zip(self.dataset.columns, apart.tolist(), strict=True))
-        found = [
-            models.Column(
-                name=name,
-                left=format_value(a),
-                right=format_value(right[name]),
-                difference=measured.get(name, float(format_value(a) != format_value(right[name]))),
-                measured=name in measured,
+        found = []
+        for name, value in left.items():
+            a, b = format_value(value), format_value(right[name])
+            missing = self._is_missing(name, a) or self._is_missing(name, b)
+            found.append(
+                models.Column(
+                    name=name,
+                    left=a,
+                    right=b,
+                    difference=0.0 if missing else measured.get(name, self._differ(name, a, b)),
+                    measured=name in measured and not missing,
+                    missing=missing,
+                    used=name in self._weights,
+                )
             )
-            for name, a in left.items()
-        ]
-        return sorted(found, key=lambda column: -column.difference)[:COLUMNS]
+        return sorted(found, key=lambda column: (column.missing, -column.difference))[:COLUMNS]
+
+    def _differ(self, column: str, *values: str | None) -> float:
+        """1 if values differ by more than spellings that are read as the same, else 0."""
+        return float(len({self._meaning(column, value) for value in values}) > 1)
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """The columns that items are compared by, and their weights."""
+        return {column.name: column.weight for column in self.dataset.recipe.columns or ()}
+
+    def line(self, i: int, columns: Sequence[str]) -> str:
+        """The values of row i in the first of some columns."""
+        values = self._values(i)
+        return _line(values[name] for name in columns)
 
     def text(self, i: int) -> str:
         """The text of row i; empty where items are not texts."""
@@ -103,6 +138,10 @@ class Cards:
             return card.thumbnail(PIXELS[size])
         return (png(card.pixels), "image/png") if isinstance(card, Picture) else None
 
+    @cached_property
+    def _is_missing(self) -> Callable[[str, Any], bool]:
+        return self.dataset.recipe.gaps()
+
     def _values(self, i: int) -> Mapping[str, Any]:
         """The columns of row i besides its name, its text and its picture."""
         card = self.dataset.show(i)
@@ -111,6 +150,14 @@ class Cards:
     def _without_name(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         name = self.dataset.recipe.id
         return {column: value for column, value in values.items() if column != name}
+
+    def _summary(self, values: Mapping[str, Any]) -> str:
+        """One line about a row: a few values it is compared by, large weights first, words before numbers."""
+        # A hundred columns are enough to find five: a row may have very many.
+        shown = {name: value for name, value in values.items() if name in self._weights} or values
+        some = [(name, value) for name, value in shown.items() if value is not None][:100]
+        some.sort(key=lambda cell: (-self._weights.get(cell[0], 1.0), not isinstance(cell[1], str)))
+        return _line(value for _, value in some)
 
     def _address(self, i: int, size: Size) -> str:
         return f"api/image/{i}?size={size}&run={self.run}"
@@ -132,12 +179,10 @@ def png(pixels: FloatArray) -> bytes:
     return buffer.getvalue()
 
 
-def _summary(values: Mapping[str, Any]) -> str:
-    """Return one line about a row: a few values, words before numbers."""
-    # A hundred columns are enough to find five: a row may have very many.
-    some = [value for value in values.values() if value is not None][:100]
-    some.sort(key=lambda value: not isinstance(value, str))
-    return truncate(", ".join(" ".join((format_value(value) or "").split()) for value in some[:5]), BRIEF)
+def _line(values: Iterable[Any]) -> str:
+    """Return the first few values in one line; a gap is a dash."""
+    texts = (" ".join((format_value(value) or "–").split()) for value in islice(values, 5))
+    return truncate(value_line(texts), BRIEF)
 
 
 def format_value(value: Any) -> str | None:
@@ -145,14 +190,14 @@ def format_value(value: Any) -> str | None:
 
     Examples
     --------
-    >>> format_value(0.1 + 0.2), format_value("red"), format_value(float("nan"))
-    ('0.3', 'red', None)
+    >>> format_value(0.1 + 0.2), format_value(1821.96), format_value("red"), format_value(float("nan"))
+    ('0.3', '1821.96', 'red', None)
     """
     # NaN is the only value that differs from itself.
     if value is None or value != value:
         return None
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return number_text(value)
     return truncate(str(value), CELL)
 
 

@@ -1,24 +1,33 @@
-"""Everything that one server holds, the state of the session in the words of the contract, and refusals."""
+"""Everything that one server holds, the state of the session in the words of the contract, replies and refusals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Self
 
-import numpy as np
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic_core import PydanticSerializationError
+from starlette.exceptions import HTTPException
 
-from cobras.core.exceptions import CobrasError, InconsistentAnswersError
-from cobras.core.progress import WINDOW, Progress, is_satisfied
+from cobras.core.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
+from cobras.core.progress import WINDOW, Progress, is_satisfied, pairs_set_aside
 from cobras.core.types import Answer, Pair, Record
-from cobras.data import Dataset
+from cobras.data import ColumnInfo, Dataset
 from cobras.web.api import models
 from cobras.web.cards import Cards
 from cobras.web.live import Live
-from cobras.web.map import Map
+from cobras.web.map import Map, Sample
 from cobras.web.panel import ClusterList, ItemTable
 from cobras.web.view import View
+
+if TYPE_CHECKING:
+    from cobras.session.session import Session
+    from cobras.web.api.columns import Source
 
 KEYS = {
     "same": ["s", "y", "ArrowRight"],
@@ -28,6 +37,12 @@ KEYS = {
     "redo": ["Z"],
     "history": ["h"],
     "map": ["m"],
+    "profile": ["p"],
+    "why": ["w"],
+    "board": ["b"],
+    "new_pile": ["n"],
+    "join": ["j"],
+    "finish": ["Enter"],
     "help": ["?"],
 }
 QUESTION = "Should these two be in the same cluster?"
@@ -63,8 +78,10 @@ class Context:
     session_file: str
     blind: bool
     keys: dict[str, list[str]]
+    source: Source | None = None
+    close: Callable[[], None] | None = None  # ends the server, where a page may do that
 
-    # Both are made when a panel is opened: the first question does not wait for them.
+    # These are made when a panel is opened: the first question does not wait for them.
     @cached_property
     def clusters(self) -> ClusterList:
         """The clusters with their members."""
@@ -74,6 +91,47 @@ class Context:
     def items(self) -> ItemTable:
         """All rows as a table."""
         return ItemTable(self.cards)
+
+    @cached_property
+    def column_info(self) -> tuple[ColumnInfo, ...]:
+        """What each column is taken for; none of bundled data, which has no columns that a person knows."""
+        return () if self.dataset.recipe.kind == "bundled" else self.dataset.column_info
+
+    @classmethod
+    def open(
+        cls,
+        dataset: Dataset,
+        begin: Callable[[], Session],
+        name: str,
+        session_file: str,
+        *,
+        blind: bool = True,
+        keys: dict[str, list[str]] | None = None,
+        refine: bool = True,
+        features: Dataset | None = None,
+    ) -> Self:
+        """Begin a session and all that shows it; the map is that of `features`, if they are others."""
+        sample = Sample(len(dataset), remote=dataset.is_remote)
+        live = Live(sample, begin)
+
+        def announce_map() -> None:
+            live.map_version += 1
+            map = context.map
+            state = {"version": live.map_version, "layout": map.layout, "pending": map.pending}
+            live.events.send_from_thread("map", state)
+
+        map = Map(features or dataset, sample, announce_map, refine)
+        cards = Cards(dataset, live.run)
+        context = cls(dataset, live, map, cards, name, session_file, blind, {**KEYS, **(keys or {})})
+        return context
+
+    def renew(self, dataset: Dataset, run: str) -> None:
+        """Show the same rows with other features from now on."""
+        self.map.close()
+        self.map = self.map.of_other(dataset)
+        self.dataset, self.cards = dataset, Cards(dataset, run)
+        for made in ("clusters", "items", "column_info"):
+            self.__dict__.pop(made, None)
 
     def question(self, view: View | None = None) -> models.Question:
         """The open question of a view; of the present one, which may be changing, when none is given."""
@@ -102,7 +160,7 @@ class Context:
         question.columns = self.cards.columns(pair)
         for item in (question.left, question.right):
             if view.sample.place(item.i) is None:
-                item.at = self.map.place(self.dataset.features(np.array([item.i])))
+                item.at = self.map.place(item.i)
         if not self.blind:
             for item in (question.left, question.right):
                 self.add_cluster(item, view)
@@ -111,30 +169,42 @@ class Context:
     def add_cluster(self, item: models.Item, view: View) -> models.Item:
         """Add the cluster of an item and its colour."""
         item.cluster = view.cluster_of(item.i)
-        item.colour = view.colours[item.cluster]
+        item.cluster_id, item.colour = view.ids[item.cluster], view.colours[item.cluster]
         return item
 
     def records(self, view: View, chosen: Iterable[Record]) -> list[models.Record]:
-        """Answers and constraints as the history shows them."""
-        numbers, count = {}, 0
+        """Everything that was said, as the history shows it."""
+        numbers = self._numbers(view)
+        return [self._record(view, record, numbers[record.index]) for record in chosen]
+
+    def _numbers(self, view: View) -> dict[int, int | None]:
+        """The number of each record, by its index: answers and boards are counted from 1."""
+        numbers: dict[int, int | None] = {}
+        count = 0
         for record in view.records:
-            count += record.kind == "answer"
-            numbers[record.index] = count if record.kind == "answer" else None
-        return [
-            models.Record(
-                index=record.index,
-                kind="answer" if record.kind == "answer" else "constraint",
-                number=numbers[record.index],
-                left=self.cards.thumbnail(record.pair.i),
-                right=self.cards.thumbnail(record.pair.j),
-                answer=WORDS[record.answer],
-                at=record.at,
-                in_force=record.in_force,
-                satisfied=is_satisfied(record, view.asked),
-                set_aside=record.answer is Answer.UNSURE and record.pair.ordered in view.set_aside,
-            )
-            for record in chosen
-        ]
+            count += record.kind in ("answer", "board")
+            numbers[record.index] = count if record.kind in ("answer", "board") else None
+        return numbers
+
+    def _record(self, view: View, record: Record, number: int | None) -> models.Record:
+        pair = record.pair or (record.said[0][0] if record.said else None)
+        aside = pairs_set_aside(record, view.set_aside)
+        left, right = (None, None) if pair is None else map(self.cards.thumbnail, pair)
+        return models.Record(
+            index=record.index,
+            kind=record.kind,  # type: ignore[arg-type]
+            number=number,
+            left=left,
+            right=right,
+            n_pairs=len(record.said),
+            answer=None if record.answer is None else WORDS[record.answer],
+            at=record.at,
+            in_force=record.in_force,
+            satisfied=is_satisfied(record, view.asked),
+            set_aside=bool(aside),
+            n_set_aside=len(aside),
+            n_void=len(record.void),
+        )
 
     def refusal(self, error: CobrasError) -> models.Refusal:
         """Why nothing was changed, and the state as it is."""
@@ -146,18 +216,36 @@ class Context:
             kind, chain = "contradiction", self._links(error.chain)
         return models.Refusal(error=kind, message=str(error), question=self.question(), chain=chain)
 
+    def taken_back(self, records: Sequence[Record]) -> list[models.TakenBack]:
+        """Records as they are named on the page."""
+        numbers = self._numbers(self.live.view)
+        return [models.TakenBack(index=r.index, number=numbers.get(r.index)) for r in records]
+
     def _links(self, chain: Sequence[tuple[Pair, Answer]]) -> list[models.Link]:
         """The answers that imply the opposite, each with its place in the history."""
-        places = {record.pair.ordered: record.index for record in self.live.view.records if record.in_force}
+        places = {
+            pair.ordered: record.index
+            for record in self.live.view.records
+            for pair, _ in record.said
+            if pair not in record.void
+        }
+        numbers = self._numbers(self.live.view)
         return [
             models.Link(
                 i=pair.i,
                 j=pair.j,
                 answer="same" if answer is Answer.SAME else "different",
                 index=places.get(pair.ordered),
+                number=numbers.get(places.get(pair.ordered, -1)),
             )
             for pair, answer in chain
         ]
+
+
+def check_open(view: View) -> None:
+    """Refuse a change to a session that has failed."""
+    if view.state == "failed":
+        raise RefusedError("failed", view.message)
 
 
 def progress_model(view: View) -> models.ProgressModel:
@@ -173,4 +261,43 @@ def progress_model(view: View) -> models.ProgressModel:
         n_set_aside=now.n_set_aside,
         may_stop=now.may_stop,
         reason=now.reason,
+        expected_ari=now.expected_ari,
+        ari_range=now.ari_range,
+        n_left=now.n_left,
     )
+
+
+def reply(model: models.Model, status: int = 200) -> Response:
+    """Return a model as JSON, without checking it a second time as FastAPI does with what an end point returns."""
+    try:
+        content = model.model_dump_json().encode()
+    except PydanticSerializationError:  # the name of a file that is not UTF-8
+        content = json.dumps(model.model_dump(), ensure_ascii=False).encode(errors="replace")
+    return Response(content, status, media_type="application/json")
+
+
+def add_errors(app: FastAPI, context: Context) -> None:
+    """Let the application reply to every error in one sentence."""
+
+    @app.exception_handler(CobrasError)
+    async def handle_refusal(_: Request, error: Exception) -> Response:
+        assert isinstance(error, CobrasError)
+        if isinstance(error, MissingError):
+            return reply(models.Problem(message=str(error)), 404)
+        # 409 carries the state as it is, so that the page can go on; 404 and 422 say only what was wrong.
+        if isinstance(error, StaleQuestionError):
+            error = RefusedError("stale", str(error))
+        elif isinstance(error, InvalidDataError) and not isinstance(error, InconsistentAnswersError):
+            return reply(models.Problem(message=str(error)), 422)
+        return reply(context.refusal(error), 409)
+
+    @app.exception_handler(RequestValidationError)
+    async def handle_invalid_request(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        problems = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
+        return reply(models.Problem(message="; ".join(problems)[:1000]), 422)
+
+    @app.exception_handler(HTTPException)
+    async def handle_http_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return JSONResponse({"message": error.detail}, error.status_code, error.headers)

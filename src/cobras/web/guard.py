@@ -1,4 +1,4 @@
-"""Who may call: the server's own page and those who know its token, under its own name, with small bodies.
+"""Who may call: the server's own page and those who know its token, under its own name, with small bodies, in time.
 
 A name that an attacker's DNS points at this machine is refused by the Host header; a page of another origin by its
 Origin header or by what the browser says about where a request comes from. The token is another one at every start.
@@ -9,6 +9,7 @@ signed with a secret in the user's own folder, so that a page that is open survi
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -20,12 +21,16 @@ import time
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import h11
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LIMIT = 64 * 1024  # bytes of a body
+N_CONNECTIONS = 200  # open at the same time; a browser needs six, and one for each tab
+PATIENCE = 20.0  # seconds in which a request must have come
 DAY = 86_400  # seconds
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -210,3 +215,29 @@ def user_secret() -> bytes:
             return stored if len(stored) == len(fresh) else fresh
     except (OSError, RuntimeError):
         return fresh
+
+
+class Connection(H11Protocol):
+    """A connection that is closed when no whole request comes in time; of too many, one without any request."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to count the seconds, and make room where there are too many connections."""
+        super().connection_made(transport)
+        self._seen: object = None
+        self._timer = self.loop.call_later(PATIENCE, self._close_if_idle)
+        if len(self.connections) > N_CONNECTIONS:
+            others = (c for c in self.connections if isinstance(c, Connection) and c is not self)
+            next((c for c in others if c.cycle is None), self).transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop counting."""
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _close_if_idle(self) -> None:
+        # An answer may take as long as it likes, as the stream of events does; the request before it may not.
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and self.cycle is self._seen:
+            self.transport.close()
+            return
+        self._seen = self.cycle
+        self._timer = self.loop.call_later(PATIENCE, self._close_if_idle)

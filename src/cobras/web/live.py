@@ -18,8 +18,9 @@ from collections.abc import AsyncIterator, Callable
 from concurrent import futures
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
+from cobras.core.board import Board
 from cobras.core.exceptions import CobrasError, InfeasibleConstraintsError
 from cobras.session.ahead import Thinker, Worker
 from cobras.session.session import Session
@@ -27,11 +28,16 @@ from cobras.web.api.models import Computing, Versions
 from cobras.web.map import Sample
 from cobras.web.view import View, update_timeline
 
+Found = TypeVar("Found")
 GRACE = 0.15  # seconds in which most changes are done: a caller who only reads waits so long for "computing"
 TICK = 0.25  # seconds between two events about a change that takes long
 PAUSE = 0.03  # seconds in which an answer goes out before thinking ahead competes for the processor
 KEEP_ALIVE = 10.0  # seconds without an event after which a comment is sent, so that no proxy ends the stream
 N_WAITING = 200  # events that a listener may be behind before it is dropped, to connect again
+
+
+class RowsChangedError(CobrasError):
+    """Rows were added or taken away while they were shown."""
 
 
 class Events:
@@ -131,6 +137,7 @@ class Live:
         self._turn = asyncio.Lock()
         self._busy: tuple[str, float] | None = ("Computing the first question", time.monotonic())
         self._session: Session | None = None
+        self._moment: object = None  # what the session was at when the view was made
         self.opened: Future[None] = self._owner.submit(lambda: self._open(begin))
 
     # -- reading -------------------------------------------------------------------------------------------------
@@ -173,6 +180,7 @@ class Live:
     ) -> View:
         async with self._turn:
             await asyncio.wrap_future(self.opened)
+            await self._catch_up()
             check(self.view)
             self._busy = (what, time.monotonic())
             try:
@@ -180,12 +188,58 @@ class Live:
             finally:
                 self._busy = None
 
+    async def restart(
+        self, check: Callable[[View], None], begin: Callable[[Session, str], tuple[Session, str]]
+    ) -> View:
+        """Go on with another session on the same rows, unless `check` raises by then; return its first view.
+
+        `begin` gets this session and the name of the new run, and returns the other one and a message for the
+        person. What it raises leaves this one as it is.
+        """
+        async with self._turn:
+            await asyncio.wrap_future(self.opened)
+            check(self.view)
+            self._busy = ("Computing the first question", time.monotonic())
+            try:
+                return await asyncio.wrap_future(self._owner.submit(lambda: self._restart(begin)))
+            finally:
+                self._busy = None
+
+    async def read(self, check: Callable[[View], None], action: Callable[[Session], Found]) -> Found:
+        """Compute something from the session in turn, unless `check` raises by then; nothing is changed."""
+        async with self._turn:
+            await asyncio.wrap_future(self.opened)
+            check(self.view)
+            return await asyncio.wrap_future(self._owner.submit(lambda: action(self._opened_session)))
+
+    async def board(self, n_cards: int) -> tuple[View, Board | None]:
+        """The board in place of the open question, when its turn has come, and the view that it belongs to."""
+        async with self._turn:
+            with contextlib.suppress(Exception):  # the view says that it could not be opened
+                await asyncio.wrap_future(self.opened)
+            return self.view, await asyncio.wrap_future(self._owner.submit(lambda: self._board(n_cards)))
+
     async def report_computing(self) -> None:
-        """Send events about what takes long, for ever."""
+        """Send events about what takes long, and about what was changed elsewhere, for ever."""
         while True:
             await asyncio.sleep(TICK)
             if (computing := self.computing) is not None and computing.seconds >= TICK:
                 self.events.send("computing", computing.model_dump())
+            if self._is_behind and not self._turn.locked():
+                async with self._turn:
+                    await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """Show what was done to the session by others who have it: in a notebook, the person's own cells."""
+        if self._is_behind:
+            await asyncio.wrap_future(self._owner.submit(self._publish_again))
+
+    @property
+    def _is_behind(self) -> bool:
+        if self._session is None or self._busy is not None or self.view.state == "failed":
+            return False
+        moment = self._session.moment
+        return moment is not None and moment is not self._moment
 
     # -- in the owner's thread -----------------------------------------------------------------------------------
 
@@ -201,26 +255,73 @@ class Live:
         finally:
             self._busy = None
 
-    def _perform(self, action: Callable[[Session], str]) -> View:
+    @property
+    def session(self) -> Session:
+        """The session, for whoever goes on with it when the server has ended; not to be used before."""
+        return self._opened_session
+
+    @property
+    def _opened_session(self) -> Session:
         assert self._session is not None
+        return self._session
+
+    def _perform(self, action: Callable[[Session], str]) -> View:
         try:
-            self._publish(action(self._session), saved_at=time.time())
+            self._publish(action(self._opened_session), saved_at=time.time())
         except BaseException as error:
             # A refusal has changed nothing; after anything else the method cannot be trusted.
-            if not isinstance(error, CobrasError) or isinstance(error, InfeasibleConstraintsError):
+            if not isinstance(error, CobrasError) or isinstance(
+                error, (InfeasibleConstraintsError, RowsChangedError)
+            ):
                 self._fail(error)
             raise
         self.events.send_from_thread("saved", {"at": self.view.saved_at})
         return self.view
 
+    def _publish_again(self) -> None:
+        try:
+            self._publish("", saved_at=time.time())
+        except BaseException as error:
+            self._fail(error)
+
+    def _restart(self, begin: Callable[[Session, str], tuple[Session, str]]) -> View:
+        run, saved_at = secrets.token_hex(8), self.view.saved_at
+        self._session, message = begin(self._opened_session, run)
+        self.run, self.map_version = run, self.map_version + 1
+        self.view = View(self.view.sample, self.view.versions)
+        self._publish(message, saved_at)
+        return self.view
+
+    def _board(self, n_cards: int) -> Board | None:
+        if self._session is None or self.view.state != "asking":
+            return None
+        board = self._session.board(n_cards)
+        if board is not None:  # in place of the pair, the person looks at this
+            self._thinker.begin(self._session, self._set_ahead, PAUSE, board)
+        return board
+
     def _publish(self, message: str, saved_at: float | None) -> None:
-        session, old = self._session, self.view
-        assert session is not None
+        session, old = self._opened_session, self.view
+        self._moment = session.moment
+        if session.space.n != old.sample.n:
+            raise RowsChangedError(
+                f"The session has {session.space.n} rows by now, not {old.sample.n}. Call session.widget() again."
+            )
         pair, records = session.ask(), session.history
-        timeline = update_timeline(old.timeline, session.partitions)
+        partitions = session.partitions
+        # A clustering that is still the same object was not replayed, so that its ids are the same, too.
+        known = dict(enumerate(old.timeline))
+        ids = [
+            known[n].ids if n in known and known[n].partition is partition else session.cluster_ids_at(n)
+            for n, partition in enumerate(partitions)
+        ]
+        timeline = update_timeline(old.timeline, partitions, ids)
         names, marks = tuple(sorted(session.names.items())), tuple(sorted(session.marks.items()))
+        to_split = session.to_split
         moved = not old.timeline or timeline[-1].partition.groups != old.timeline[-1].partition.groups
-        changed = moved or names != old.names or marks != old.marks
+        # After a revision the same clusters may have other ids.
+        moved = moved or timeline[-1].ids != old.ids
+        changed = moved or (names, marks, to_split) != (old.names, old.marks, old.to_split)
         versions = Versions(
             session=old.versions.session + 1,
             labels=old.versions.labels + moved,
@@ -238,14 +339,16 @@ class Live:
             progress=session.progress,
             names=names,
             marks=marks,
+            to_split=to_split,
             set_aside=frozenset(session.set_aside),
+            expected=session.expected_ari_,
             constraints=session.constraints(),
             can_undo=session.can_undo,
             can_redo=session.can_redo,
             parameters=dict(session.parameters),
             saved_at=saved_at,
             asked=session.clusters_of(
-                row for shown in (pair, *(r.pair for r in records)) for row in shown or ()
+                row for shown in (pair, *(p for r in records for p, _ in r.said)) for row in shown or ()
             ),
         )
         self._announce(moved)
@@ -269,6 +372,10 @@ class Live:
     def _set_ahead(self, rows: list[int]) -> None:
         self.ahead = rows
         self.events.send_from_thread("ahead", {"ahead": rows})
+
+    def leave(self) -> None:
+        """Stop thinking ahead; the session stays open for whoever else has it."""
+        self._thinker.end(0)
 
     def close(self, wait: float) -> bool:
         """Release the session file once nothing is being computed; False if that takes more than `wait` seconds.

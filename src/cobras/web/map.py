@@ -2,13 +2,15 @@
 
 It shows all rows, or of very many a fixed random sample: more points than the screen has room for say no more,
 and labels of millions of rows would travel after every answer. The layout is that of the principal components at
-once, and that of t-SNE when a process of its own has computed it.
+once, and that of t-SNE when a process of its own has computed it. That one is kept in the cache, so that the map is
+the same after a restart.
 """
 
 from __future__ import annotations
 
 import base64
 import contextlib
+import hashlib
 import os
 import shutil
 import subprocess
@@ -25,9 +27,12 @@ import numpy as np
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import FloatArray, IndexArray, LabelArray
 from cobras.data import Dataset
+from cobras.data.cache import shared_cache
 from cobras.data.maps import N_DIMENSIONS, Coordinates, nearest, pca_map, points, principal_components
 
 N_SHOWN = 100_000  # rows on the map
+VERSION = 1  # of the layout: another one when it is computed otherwise
+N_HASHED = 10_000  # rows at a time
 N_REMOTE = 2_000  # the same where the rows lie on other machines
 # -P: modules are never looked for in the working directory, where the data may come with files of a stranger.
 COMMAND = (sys.executable, "-P", "-m", "cobras.data.maps")
@@ -71,7 +76,13 @@ class Sample:
     def labels(self, partition: Partition) -> LabelArray:
         """The cluster of every row that is shown."""
         if self.rows is None and not self._is_remote:
-            return partition.labels
+            labels = partition.labels
+            # In clusterings from before rows were added, these are in the first cluster.
+            return (
+                np.append(labels, np.zeros(self.n - len(labels), np.int32))
+                if len(labels) < self.n
+                else labels
+            )
         if self._is_remote:
             return np.array(list(partition.clusters_of(self.numbers().tolist()).values()), np.int32)
         labels = np.zeros(len(self), np.int32)
@@ -119,17 +130,23 @@ class Map:
         self.coordinates: Coordinates = np.full((len(sample), 2), 0.5, np.float32)
         self.pending = True
         self.problem = ""  # why it is not what it should be, in a sentence
-        self._dataset, self._sample = dataset, sample
+        self._dataset, self.shown = dataset, sample
         self._changed, self._refine = changed, refine
         self._child: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
+    def of_other(self, dataset: Dataset) -> Map:
+        """A map of the same rows with other features, which is not begun yet."""
+        return Map(dataset, self.shown, self._changed, self._refine)
+
     def start(self) -> None:
-        """Begin to compute, in the background."""
-        self._thread = threading.Thread(target=self._work, name="cobras-map", daemon=True)
-        self._thread.start()
+        """Begin to compute, in the background, unless that was done before."""
+        with self._lock:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._work, name="cobras-map", daemon=True)
+                self._thread.start()
 
     def encode(self) -> str:
         """The coordinates as base64 of little-endian float32."""
@@ -138,11 +155,11 @@ class Map:
     @cached_property
     def rows(self) -> FloatArray:
         """The features of the rows that are shown, as points."""
-        return points(self._dataset.features(self._sample.rows))
+        return points(self._dataset.features(self.shown.rows))
 
-    def place(self, row: FloatArray) -> tuple[float, float]:
-        """Where a row that is not shown, one of `features`, would lie: between the shown ones nearest to it."""
-        (near,), (weights,) = nearest(points(row), self.rows)
+    def place(self, row: int) -> tuple[float, float]:
+        """Where a row that is not shown would lie: between the shown ones nearest to it."""
+        (near,), (weights,) = nearest(points(self._dataset.features(np.array([row]))), self.rows)
         x, y = weights @ self.coordinates[near]
         return float(x), float(y)
 
@@ -158,14 +175,37 @@ class Map:
     def _work(self) -> None:
         # Where the map fails, the layout that is there stays: no reason to stop asking.
         try:
+            if self._refine and self._load():
+                return
             self._set_layout("pca", pca_map(self.rows))
             if self._refine:
                 self._compute_tsne(self.rows)
+                self._store()
         except Exception as error:
             self.problem = f"The map could not be computed to the end: {error}"[:500]
         finally:
             self.pending = False
             self._changed()
+
+    @cached_property
+    def _key(self) -> str:
+        """The name in the cache of the layout of these rows."""
+        digest = hashlib.sha256(repr((VERSION, self.rows.shape, self.rows.dtype.str)).encode())
+        for start in range(0, len(self.rows), N_HASHED):
+            digest.update(np.ascontiguousarray(self.rows[start : start + N_HASHED]).tobytes())
+        return f"map {digest.hexdigest()}"
+
+    def _load(self) -> bool:
+        """Show the layout of an earlier start: a person knows the map by then."""
+        known = shared_cache().get(self._key)
+        if known is None or len(known) != 8 * len(self.shown):
+            return False
+        self._set_layout("tsne", np.frombuffer(known, "<f4").reshape(-1, 2))
+        return True
+
+    def _store(self) -> None:
+        if self.layout == "tsne" and not self._closed:
+            shared_cache().put({self._key: self.coordinates.astype("<f4", copy=False).tobytes()})
 
     def _set_layout(self, layout: Literal["pca", "tsne"], coordinates: Coordinates) -> None:
         self.coordinates, self.layout = coordinates, layout

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -16,9 +14,11 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Cluster, SuperInstance
 from cobras.core.types import FloatArray, IndexArray
 from cobras.data.maps import points
-from cobras.web.api import models
+from cobras.web.api import listings
+from cobras.web.api.explanations import Profile
 from cobras.web.cards import Cards, format_value, truncate
 from cobras.web.map import Map
+from cobras.web.profiles import Profiles
 from cobras.web.view import View
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 N_MEASURED = 20_000  # members of a cluster that are measured, evenly spaced
 N_COMPARED = 64  # super-instances of a cluster that its members are compared with, the largest ones
-N_READ = 100  # texts of a cluster that are read for a name
-NOTABLE = 0.5  # standard deviations by which a column must stand out to give a name
-WORD = re.compile(r"[^\W\d_]{3,}")
+N_PROFILED = 5  # typical and unusual members in a profile, each
 N_COLUMNS = 8  # columns of the table of items
 CELL = 200  # characters of a cell of it
 N_SEARCHED = 200  # columns in which a search looks
@@ -40,11 +38,11 @@ class ClusterList:
 
     def __init__(self, cards: Cards, map: Map) -> None:
         self.cards, self._map = cards, map
+        self._profiles = Profiles(cards, map)
         # The page asks again after every answer; most answers leave the clusters as they are.
-        self._last: tuple[tuple[int, int], list[models.Cluster]] = (-1, -1), []
-        self._shares_overall: dict[str, float] = {}
+        self._last: tuple[tuple[int, int], list[listings.Cluster]] = (-1, -1), []
 
-    def describe(self, view: View, n: int) -> list[models.Cluster]:
+    def describe(self, view: View, n: int) -> list[listings.Cluster]:
         """Return all clusters, with n typical and n unusual members each."""
         key = (view.versions.clusters, n)
         last_key, found = self._last
@@ -53,22 +51,24 @@ class ClusterList:
             self._last = key, found
         return found
 
-    def _clusters(self, view: View, n: int) -> list[models.Cluster]:
+    def _clusters(self, view: View, n: int) -> list[listings.Cluster]:
         names, marks = dict(view.names), dict(view.marks)
         found = []
         for number, cluster in enumerate(view.timeline[-1].partition.clusters):
             typical, unusual = self._members(view, number, cluster, n)
             size = len(cluster)
             found.append(
-                models.Cluster(
+                listings.Cluster(
                     number=number,
+                    id=view.ids[number],
                     colour=view.colours[number],
                     size=size,
                     share=size / view.n_items,
                     name=names.get(number, ""),
-                    suggestion=self._suggestion(view, number, cluster),
+                    suggestion=self._profiles.suggestion(view, number),
                     pure=marks.get(number) is not None,
                     complete=marks.get(number) == "complete",
+                    to_split=number in view.to_split,
                     n_super_instances=len(cluster.super_instances),
                     representatives=[self.cards.thumbnail(i) for i in typical],
                     unusual=[self.cards.thumbnail(i) for i in unusual],
@@ -76,16 +76,27 @@ class ClusterList:
             )
         return found
 
+    def profile(self, view: View, number: int) -> Profile:
+        """What a cluster is like."""
+        typical, order = self._order(view, number, view.timeline[-1].partition.clusters[number], N_PROFILED)
+        ordered = np.array([*typical, *order[~np.isin(order, typical)]])
+        return self._profiles.describe(view, number, ordered, N_PROFILED)
+
     def _members(self, view: View, number: int, cluster: Cluster, n: int) -> tuple[list[int], list[int]]:
-        """The medoids of the largest super-instances and the members next to them; and the farthest members."""
+        """The most typical members and the most unusual ones."""
+        typical, order = self._order(view, number, cluster, n)
+        # Twice as many as needed: in a small cluster the two lists meet.
+        return typical, [i for i in order[::-1][: 2 * n].tolist() if i not in typical][:n]
+
+    def _order(self, view: View, number: int, cluster: Cluster, n: int) -> tuple[list[int], IndexArray]:
+        """The n most typical members, medoids of the largest super-instances first; and all, the nearest first."""
         largest = sorted(cluster.super_instances, key=len, reverse=True)[:N_COMPARED]
         medoids = [s.representative for s in largest]
         places = self._some(view, number)
         distances = cdist(self._map.rows[places], [self._centre(s) for s in largest]).min(axis=1)
-        order = view.sample.numbers()[places[np.argsort(distances, kind="stable")]].tolist()
-        # Twice as many as needed: some of the nearest are medoids, and in a small cluster the two lists meet.
-        typical = list(dict.fromkeys(chain(medoids[:n], order[: 2 * n])))[:n]
-        return typical, [i for i in order[::-1][: 2 * n] if i not in typical][:n]
+        order = view.sample.numbers()[places[np.argsort(distances, kind="stable")]]
+        # Twice as many as needed: some of the nearest are medoids.
+        return list(dict.fromkeys(chain(medoids[:n], order[: 2 * n].tolist())))[:n], order
 
     def _centre(self, s: SuperInstance) -> FloatArray:
         """The centroid, where it is one of points like the rows; else the medoid."""
@@ -98,50 +109,6 @@ class ClusterList:
         """Places of members among the rows shown: all of them, or as many as are measured, evenly spaced."""
         members = np.flatnonzero(view.shown_labels == number)
         return members[:: 1 + len(members) // N_MEASURED]
-
-    def _suggestion(self, view: View, number: int, cluster: Cluster) -> str:
-        if self.cards.kind == "table":
-            return self._notable_columns(cluster)
-        return self._frequent_words(view, number) if self.cards.kind == "text" else ""
-
-    @cached_property
-    def _mean_and_spread(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of the columns."""
-        some = self._map.rows[:: max(1, len(self._map.rows) // N_MEASURED)]
-        return some.mean(axis=0, dtype=float), some.std(axis=0, dtype=float)
-
-    def _notable_columns(self, cluster: Cluster) -> str:
-        """The two columns in which a cluster stands out most: "high length, low width"."""
-        sizes = np.array([len(s) for s in cluster.super_instances], float)
-        mean: FloatArray = sizes @ np.array([s.centroid for s in cluster.super_instances]) / sizes.sum()
-        # A constant column has no spread: it never stands out.
-        with np.errstate(invalid="ignore", divide="ignore"):
-            scores = np.nan_to_num(
-                (mean - self._mean_and_spread[0]) / self._mean_and_spread[1], posinf=0, neginf=0
-            )
-        columns = self.cards.dataset.columns
-        notable = [
-            c for c in np.argsort(-np.abs(scores))[:2] if abs(scores[c]) >= NOTABLE and c < len(columns)
-        ]
-        return ", ".join(f"{'high' if scores[c] > 0 else 'low'} {columns[c]}" for c in notable)
-
-    def _frequent_words(self, view: View, number: int) -> str:
-        """The words that a cluster has more often than the rest: "goal, team, season"."""
-        rows = view.sample.numbers()
-        share = self._word_shares(rows[self._some(view, number)])
-        # The term of the Kullback-Leibler divergence that a word adds; a word that occurs nowhere else counts as
-        # a hundred times rarer there.
-        rest = self._shares_overall = self._shares_overall or self._word_shares(rows)
-        score = {w: p * np.log(p / max(rest.get(w, 0.0), p / 100)) for w, p in share.items() if p >= 0.1}
-        return ", ".join(sorted(score, key=lambda word: (-score[word], word))[:3])
-
-    def _word_shares(self, rows: IndexArray) -> dict[str, float]:
-        """In which share of the texts each word occurs."""
-        read = rows[:: 1 + len(rows) // N_READ].tolist()
-        counts = Counter(
-            chain.from_iterable(set(WORD.findall(self.cards.text(i)[:2_000].lower())) for i in read)
-        )
-        return {word: count / len(read) for word, count in counts.items()}
 
 
 class ItemTable:
@@ -162,9 +129,23 @@ class ItemTable:
         cluster: int | None = None,
         search: str = "",
         rows: Sequence[int] | None = None,
-    ) -> models.Items:
+    ) -> listings.Items:
         """Return one page of the items that match everything that is asked for."""
         found = self._find(view, cluster, search.strip().lower(), rows)
+        return self._page(view, found, offset, limit)
+
+    def least_sure(
+        self, view: View, sure: FloatArray, offset: int, limit: int, cluster: int | None
+    ) -> listings.Items:
+        """Return one page of the items that are shown, or of those of a cluster, the least sure first."""
+        found = self._find(view, cluster, "", None)
+        found = found[np.argsort(sure[found], kind="stable")]
+        page = self._page(view, found, offset, limit)
+        for item in page.items:
+            item.confidence = round(float(sure[item.i]), 4)
+        return page
+
+    def _page(self, view: View, found: IndexArray, offset: int, limit: int) -> listings.Items:
         listed = found[offset : offset + limit].tolist()
         clusters, names = view.clusters_of(listed), dict(view.names)
         columns = self.columns[:N_COLUMNS]
@@ -174,15 +155,16 @@ class ItemTable:
             values = self.cards.dataset.row(i) if columns else {}
             cells = [format_value(values[name]) for name in columns]
             items.append(
-                models.ListedItem(
+                listings.ListedItem(
                     **self.cards.thumbnail(i).model_dump(),
                     cluster=number,
+                    cluster_id=view.ids[number],
                     colour=view.colours[number],
                     cluster_name=names.get(number, ""),
                     cells=[None if text is None else truncate(text, CELL) for text in cells],
                 )
             )
-        return models.Items(
+        return listings.Items(
             version=view.versions.clusters, total=len(found), offset=offset, columns=columns, items=items
         )
 

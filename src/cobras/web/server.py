@@ -1,4 +1,4 @@
-"""From a data set and a session file to a running server."""
+"""From a data set and a session file to a running server: the page, its modules and the end points under /api."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from fastapi import APIRouter, FastAPI, Response
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
 
+from cobras import __version__
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import Dataset
 from cobras.session.session import Session
-from cobras.web.app import make_app
-from cobras.web.cards import Cards
-from cobras.web.context import KEYS, Context, progress_model
-from cobras.web.guard import Guard, is_loopback
-from cobras.web.live import Events, Live
-from cobras.web.map import Map, Sample
+from cobras.web.api.changes import change_routes
+from cobras.web.api.columns import Source, column_routes
+from cobras.web.api.endpoints import read_routes
+from cobras.web.context import Context, add_errors, progress_model
+from cobras.web.guard import Connection, Guard, is_loopback
+from cobras.web.live import Events
 
-N_CONNECTIONS = 200  # open at the same time; a browser needs six, and one for each tab
-PATIENCE = 20.0  # seconds in which a request must have come
+STATIC = Path(__file__).parent / "static"
 SWITCH = 0.001  # seconds after which a thread that computes lets another one have its turn
 SOON = 1.5  # seconds in which most sessions are open; errors until then end the program before the page opens
 
@@ -57,6 +58,10 @@ class WebServer:
         Keys that differ from the usual ones, by action.
     refine : bool
         Whether the map is refined by t-SNE.
+    source : Source, optional
+        Where the data comes from, if it may be read in another way.
+    can_close : bool
+        Whether a page may end the server.
 
     Raises
     ------
@@ -76,18 +81,17 @@ class WebServer:
         blind: bool = True,
         keys: dict[str, list[str]] | None = None,
         refine: bool = True,
+        source: Source | None = None,
+        can_close: bool = False,
     ) -> None:
         self.host, self.token = host, secrets.token_urlsafe(24)
         self._socket = listen(host, port, file)
         self.port = int(self._socket.getsockname()[1])
-        sample = Sample(len(dataset), remote=dataset.is_remote)
-        self.live = Live(sample, begin)
-        self._map = Map(dataset, sample, self._announce_map, refine)
-        cards = Cards(dataset, self.live.run)
-        context = Context(
-            dataset, self.live, self._map, cards, name, file.name, blind, keys={**KEYS, **(keys or {})}
-        )
-        app = Guard(make_app(context), host=host, port=self.port, token=self.token, session=file)
+        self._context = Context.open(dataset, begin, name, file.name, blind=blind, keys=keys, refine=refine)
+        self._context.source = source
+        self._context.close = self.stop if can_close else None
+        self.live = self._context.live
+        app = Guard(make_app(self._context), host=host, port=self.port, token=self.token, session=file)
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -96,7 +100,7 @@ class WebServer:
             ws="none",
             lifespan="on",
             timeout_graceful_shutdown=2,
-            http=_Connection,
+            http=Connection,
         )
         self._server = _Uvicorn(config, self.live.events)
 
@@ -113,8 +117,10 @@ class WebServer:
         return is_loopback(self.host)
 
     @property
-    def counts(self) -> tuple[int, int]:
-        """How many answers were given, and how many clusters there are."""
+    def counts(self) -> tuple[int, int] | None:
+        """How many answers were given, and how many clusters there are; None if the session was never open."""
+        if not self.live.view.timeline:
+            return None
         progress = progress_model(self.live.view)
         return progress.n_answers, progress.n_clusters
 
@@ -150,11 +156,6 @@ class WebServer:
         if self.live.opened.exception() is not None:
             self._server.stop()
 
-    def _announce_map(self) -> None:
-        self.live.map_version += 1
-        state = {"version": self.live.map_version, "layout": self._map.layout, "pending": self._map.pending}
-        self.live.events.send_from_thread("map", state)
-
     def stop(self) -> None:
         """End `run`, from any thread."""
         self._server.stop()
@@ -162,32 +163,8 @@ class WebServer:
     def close(self) -> bool:
         """Release the port, the map and the session file; False if something is still being computed."""
         self._socket.close()
-        self._map.close()
+        self._context.map.close()
         return self.live.close(wait=2)
-
-
-class _Connection(H11Protocol):
-    """A connection that is closed when no whole request comes in time; of too many, one without any request."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._seen: object = None
-        self._timer = self.loop.call_later(PATIENCE, self._close_if_idle)
-        if len(self.connections) > N_CONNECTIONS:
-            others = (c for c in self.connections if isinstance(c, _Connection) and c is not self)
-            next((c for c in others if c.cycle is None), self).transport.close()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._timer.cancel()
-        super().connection_lost(exc)
-
-    def _close_if_idle(self) -> None:
-        # An answer may take as long as it likes, as the stream of events does; the request before it may not.
-        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and self.cycle is self._seen:
-            self.transport.close()
-            return
-        self._seen = self.cycle
-        self._timer = self.loop.call_later(PATIENCE, self._close_if_idle)
 
 
 class _Uvicorn(uvicorn.Server):
@@ -221,6 +198,50 @@ class _Uvicorn(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def make_app(context: Context) -> FastAPI:
+    """Return the application around one session."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        context.live.events.start()
+        reporting = asyncio.create_task(context.live.report_computing())
+        yield
+        reporting.cancel()
+
+    app = FastAPI(
+        title="cobras",
+        version=__version__,
+        summary="Cluster data by answering same-or-different questions.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # the interactive pages come from a CDN
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    api = APIRouter(prefix="/api")
+    api.include_router(change_routes(context))
+    api.include_router(read_routes(context))
+    api.include_router(column_routes(context))
+    app.include_router(api)
+
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
+
+    app.mount("/static", _Modules(directory=STATIC), name="static")
+    add_errors(app, context)
+    return app
+
+
+class _Modules(StaticFiles):
+    """The modules of the page."""
+
+    def file_response(self, *args: object, **kwargs: object) -> Response:
+        response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
+        # The browser asks each time whether a module has changed, so that versions are never mixed.
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 def listen(host: str, port: int | None, file: Path) -> socket.socket:

@@ -22,14 +22,14 @@ from cobras.web.api.models import Versions
 from cobras.web.map import Sample
 
 State: TypeAlias = Literal["asking", "computing", "done", "failed"]
-N_COLOURS = 10  # that the page can tell apart; further ones are shades of these
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimelinePoint:
-    """A clustering, the colour of each of its clusters, and the share of items that did not move lately."""
+    """A clustering, id and colour of each of its clusters, and the share of items that did not move lately."""
 
     partition: Partition
+    ids: tuple[int, ...]
     colours: tuple[int, ...]
     stable_share: float | None
 
@@ -51,7 +51,9 @@ class View:
     progress: Progress | None = None
     names: tuple[tuple[int, str], ...] = ()
     marks: tuple[tuple[int, str], ...] = ()
+    to_split: tuple[int, ...] = ()
     set_aside: frozenset[Pair] = frozenset()
+    expected: tuple[float | None, ...] = ()
     constraints: ConstraintPairs | None = None
     can_undo: bool = False
     can_redo: bool = False
@@ -73,6 +75,11 @@ class View:
     def colours(self) -> tuple[int, ...]:
         """The colour of each cluster; one cluster before the session is open."""
         return self.timeline[-1].colours if self.timeline else (0,)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The id of each cluster, by which a person knows it: numbers change, ids do not."""
+        return self.timeline[-1].ids if self.timeline else (0,)
 
     @cached_property
     def labels(self) -> LabelArray:
@@ -118,26 +125,34 @@ class View:
 
 
 def update_timeline(
-    points: Sequence[TimelinePoint], partitions: Sequence[Partition]
+    points: Sequence[TimelinePoint], partitions: Sequence[Partition], ids: Sequence[tuple[int, ...]]
 ) -> tuple[TimelinePoint, ...]:
-    """Return the points of all clusterings of a session; those that are as before are not computed again."""
+    """Return the points of all clusterings of a session; those that are as before are not computed again.
+
+    A cluster that is on the screen, at the last of the old points, keeps its colour.
+    """
     n_same = 0
-    for point, partition in zip(points, partitions, strict=False):
+    for point, partition, own in zip(points, partitions, ids, strict=False):
+        if point.ids != own:
+            break
         if point.partition is not partition and point.partition.groups != partition.groups:
             break
         n_same += 1
+    shown = dict(zip(points[-1].ids, points[-1].colours, strict=True)) if points else {}
     found = list(points[:n_same])
-    for partition in partitions[n_same:]:
-        found.append(_next_point(found, partition))
+    for partition, own in zip(partitions[n_same:], ids[n_same:], strict=True):
+        found.append(_next_point(found, partition, own, shown))
     return tuple(found)
 
 
-def _next_point(points: list[TimelinePoint], partition: Partition) -> TimelinePoint:
+def _next_point(
+    points: list[TimelinePoint], partition: Partition, ids: tuple[int, ...], shown: Mapping[int, int]
+) -> TimelinePoint:
     if not points:
-        return TimelinePoint(partition, tuple(range(partition.n_clusters)), None)
+        return TimelinePoint(partition, ids, next_colours({}, ids, shown), None)
     last = points[-1]
     same = last.partition is partition
-    colours = last.colours if same else match_colours(last.colours, overlap(last.partition, partition))
+    colours = next_colours(dict(zip(last.ids, last.colours, strict=True)), ids, shown)
     share = None
     if len(points) >= WINDOW:
         before = points[-WINDOW].partition
@@ -146,34 +161,30 @@ def _next_point(points: list[TimelinePoint], partition: Partition) -> TimelinePo
             share = last.stable_share
         else:
             share = kept_share(overlap(before, partition))
-    return TimelinePoint(partition, colours, share)
+    return TimelinePoint(partition, ids, colours, share)
 
 
-def match_colours(colours: Sequence[int], shared: IndexArray) -> tuple[int, ...]:
-    """Return the colours of the clusters: of the earlier one that each matches; new ones get the first free ones.
+def next_colours(
+    before: Mapping[int, int], ids: Sequence[int], shown: Mapping[int, int] | None = None
+) -> tuple[int, ...]:
+    """Return the colours of the clusters with these ids: that which each had, and new ones the first free ones.
 
-    Only a colour beyond the distinct ones is given up, as soon as one of those is free: many parts that are merged
-    into a few clusters end up in colours that can be told apart.
+    `before` holds the colours at the clustering before, `shown` those on the screen, which are preferred.
 
     Examples
     --------
-    >>> match_colours([0, 1], np.array([[0, 7, 1], [4, 0, 0]]))
-    (1, 0, 2)
-    >>> match_colours([0, 12], np.array([[5, 0], [0, 5]]))
-    (0, 1)
+    >>> next_colours({0: 0, 1: 1, 2: 2}, [2, 0, 3, 4])
+    (2, 0, 1, 3)
+    >>> next_colours({0: 0, 1: 1, 2: 2}, [2, 0, 3, 4], {3: 5})
+    (2, 0, 5, 1)
     """
-    from scipy.optimize import linear_sum_assignment
-
-    found = [N_COLOURS + max(colours) + 1] * shared.shape[1]
-    for before, now in zip(*linear_sum_assignment(shared, maximize=True), strict=True):
-        if shared[before, now] > 0:
-            found[now] = colours[int(before)]
-    in_use = set(found)
-    free = (colour for colour in count() if colour not in in_use)
-    # The largest cluster chooses first.
-    for c in np.argsort(-shared.sum(axis=0), kind="stable").tolist():
-        if found[c] >= N_COLOURS:
-            lowest = next(free)
-            if lowest < N_COLOURS or found[c] not in colours:
-                found[c] = lowest
-    return tuple(found)
+    found = {number: before[number] for number in ids if number in before}
+    for number in ids:
+        wanted = (shown or {}).get(number)
+        if number not in found and wanted is not None and wanted not in found.values():
+            found[number] = wanted
+    taken = set(found.values())
+    free = (colour for colour in count() if colour not in taken)
+    for number in sorted(set(ids) - found.keys()):
+        found[number] = next(free)
+    return tuple(found[number] for number in ids)

@@ -39,7 +39,7 @@ def client(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="module")
 def session(dataset: Dataset) -> Session:
-    found = Session(dataset.X, random_state=0)
+    found = Session(dataset.X, random_state=0, method="cobras")
     for _ in range(N_ANSWERS):
         if (pair := found.ask()) is not None:
             found.tell(bool(dataset.labels[pair.i] == dataset.labels[pair.j]), pair)
@@ -166,7 +166,7 @@ def test_the_page_is_blind_unless_told_otherwise(tmp_path: Path, dataset: Datase
         assert question["guess"] is question["left"]["cluster"] is question["right"]["colour"] is None
         assert client.look("settings")["blind"] is True
     with serving(dataset, tmp_path / "blind.cobras", blind=False) as client:
-        question = client.look("question", wait=30)
+        question = client.look("question", wait=60)
         labels = client.labels()
         i, j = question["pair"].values()
         assert question["left"]["cluster"] == labels[i]
@@ -193,7 +193,7 @@ def test_html_in_cells_is_text(tmp_path: Path, file: Path) -> None:
     pl.DataFrame({"id": names, "<b>x": np.arange(30.0) % 7, "note": [NASTY] * 30}).write_csv(table)
     dataset = read_dataset(table, id="id")
     with serving(dataset, file) as client:
-        client.look("question", wait=30)
+        client.look("question", wait=60)
         client.change("name", cluster=0, text=NASTY)
         client.change("tell", **client.look("question")["pair"], answer="different")
         for look in ("question", "items", "item/3", "history", "clusters", "settings"):
@@ -211,7 +211,8 @@ def test_html_in_cells_is_text(tmp_path: Path, file: Path) -> None:
 def test_the_exports_equal_those_of_a_session(client: Client, session: Session, dataset: Dataset) -> None:
     names = {1: "lilies"}
     table = pl.read_csv(client.get("/api/export?format=csv").content)
-    assert table.columns == [*dataset.frame.columns, "cluster", "cluster_name"]
+    assert table.columns == [*dataset.frame.columns, "cluster", "cluster_id", "cluster_name"]
+    assert table["cluster_id"].to_list() == [session.cluster_ids_[c] for c in session.labels_.tolist()]
     assert table["cluster"].to_list() == session.labels_.tolist()
     assert table["cluster_name"].to_list() == [names.get(c) for c in session.labels_.tolist()]
     parquet = pl.read_parquet(io.BytesIO(client.get("/api/export?format=parquet").content))
@@ -228,19 +229,34 @@ def test_the_exports_equal_those_of_a_session(client: Client, session: Session, 
     assert constraints.rows() == expected
 
 
+def test_the_document_names_the_content_types_of_exports(client: Client) -> None:
+    document = client.look("openapi.json")["paths"]["/api/export"]["get"]
+    (choice,) = (p["schema"] for p in document["parameters"] if p["name"] == "format")
+    found = {
+        client.get(f"/api/export?format={name}").headers["content-type"].split(";")[0]
+        for name in choice["enum"]
+    }
+    assert found == set(document["responses"]["200"]["content"])
+
+
 def test_the_report_needs_nothing_else(client: Client, session: Session) -> None:
     page = client.get("/api/export?format=html").text
     assert "http" not in page
-    assert page.count("<section>") == int(session.labels_.max()) + 1
-    assert page.count("<path") == int(session.labels_.max()) + 1
+    assert not re.search(r"<(button|input|select|script|a|link)\b", page)
+    assert page.count("<section ") == int(session.labels_.max()) + 1
     assert page.count("M") >= len(session.labels_)
-    assert "</span>1 · lilies</h3>" in page  # the number that everything else calls it by
-    assert re.findall(r"<text [^>]*>(\d+)</text>", page) == [str(k) for k in range(session.labels_.max() + 1)]
+    ids = session.cluster_ids_
+    assert f"<span class=id>{ids[1]}</span><bdi>lilies</bdi>" in page  # what the page calls it
+    names = re.findall(r"<text [^>]*>(\d+) ?([^<]*)</text>", page)
+    assert sorted(int(number) for number, _ in names) == sorted(ids)
+    assert (str(ids[1]), "lilies") in names
+    assert "<figcaption><b><bdi>length</bdi></b>" in page  # a profile
+    assert page.count("<th class=group") >= len(ids)  # members as a table
 
 
 def test_pictures_are_pictures(tmp_path: Path, file: Path) -> None:
     with serving(load_demo(), file) as client:
-        question = client.look("question", wait=30)
+        question = client.look("question", wait=60)
         assert client.look("settings")["kind"] == question["left"]["card"]["kind"] == "image"
         reply = client.get("/" + question["left"]["card"]["src"])
         assert reply.headers["content-type"] == "image/png"
@@ -263,7 +279,7 @@ def test_texts_and_series_have_cards_of_their_own(dataset: Dataset, tmp_path: Pa
         assert item["card"]["cut"] is True
         assert len(item["card"]["text"]) == 20_000
         assert len(item["text"]) <= 80
-        assert client.look("question", wait=30)["columns"][0]["name"] == "year"
+        assert client.look("question", wait=60)["columns"][0]["name"] == "year"
     wave = np.sin(np.arange(5_000) / 100)
     wave[7] = np.nan
     with serving(with_cards(dataset, Series(np.array([wave, -wave]))), tmp_path / "s.cobras") as client:

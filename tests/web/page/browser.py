@@ -28,6 +28,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE = 120_000  # milliseconds: machines may be busy, and kernels that are not compiled may take a minute
+expect.set_options(timeout=PATIENCE)
 SHOWN = '#cards[data-pair*=","]'  # a pair stands on the page
 
 
@@ -54,12 +56,29 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextlib.contextmanager
-def tab(browser: Browser, address: str, *, expected: str = "", **options: Any) -> Iterator[Page]:
-    """A tab with the page, which in the end must not have complained, but for what `expected` matches."""
+def tab(
+    browser: Browser,
+    address: str,
+    *,
+    expected: str = "",
+    boards: bool = False,
+    first: bool = False,
+    **options: Any,
+) -> Iterator[Page]:
+    """A tab with the page, which in the end must not have complained, but for what `expected` matches.
+
+    It stays with pairs, unless `boards` says that the page may go over to boards. The person has been here before,
+    unless it is the `first` time.
+    """
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+    if not boards:
+        context.add_init_script("localStorage['cobras-mode'] ??= 'pairs'")
+    if not first:
+        context.add_init_script("localStorage['cobras-welcome'] = 'seen'")
+    context.set_default_timeout(PATIENCE)
     with watch_console(context, expected) as page:
         page.goto(address)
-        page.wait_for_selector(SHOWN, timeout=120_000)  # kernels that are not compiled yet may take a minute
+        page.wait_for_selector(SHOWN)
         yield page
     context.close()
 
@@ -131,7 +150,7 @@ class Command:
 
     def end(self, how: signal.Signals) -> None:
         self._process.send_signal(how)
-        self._process.communicate(timeout=20)
+        self._process.communicate(timeout=PATIENCE / 1000)
 
     def __enter__(self) -> Self:
         return self

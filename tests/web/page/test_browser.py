@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cobras import Answer, Session
-from cobras.cli.serve import open_browser
 from cobras.data import read_dataset
+from cobras.web.serve import open_browser
 from tests.web.page.browser import (
     SHOWN,
     Command,
@@ -92,18 +92,21 @@ def test_a_whole_session(browser: Browser, tmp_path: Path) -> None:
         if revision.no_longer_apply:
             expect(page.locator(".notice")).to_contain_text(f"{len(revision.no_longer_apply)} later answer")
         page.locator("#tab-clusters").click()
-        name = page.get_by_label("Name of cluster 1")
+        number = twin.cluster_ids_[1]  # what the page calls it
+        name = page.get_by_label(f"Name of cluster {number}", exact=True)
         name.fill("roses & <b>lilies</b>")
         name.press("Enter")
         twin.name(1, "roses & <b>lilies</b>")
-        expect(page.locator("#cluster-list li").nth(1).locator("input")).to_have_value(
+        expect(page.locator(f'#cluster-list [data-cluster="{number}"] input')).to_have_value(
             "roses & <b>lilies</b>"
         )
 
         page.reload()
         wait_for_other(page, (-1, -1))
         expect_answers(page, 25)
-        expect(page.get_by_label("Name of cluster 1")).to_have_value("roses & <b>lilies</b>")
+        expect(page.get_by_label(f"Name of cluster {number}", exact=True)).to_have_value(
+            "roses & <b>lilies</b>"
+        )
         assert open_pair(page) == tuple(twin.ask())
 
         server.end(signal.SIGKILL)
@@ -125,7 +128,8 @@ def test_a_whole_session(browser: Browser, tmp_path: Path) -> None:
     names = twin.names
     assert [row["cluster_name"] for row in rows] == [names.get(label, "") for label in twin.labels_.tolist()]
     with Session.open(
-        tmp_path / "flowers.cobras", read_dataset(tmp_path / "flowers.csv", label="species").X
+        tmp_path / "flowers.cobras",
+        read_dataset(tmp_path / "flowers.csv", label="species").X,
     ) as kept:
         np.testing.assert_array_equal(kept.labels_, twin.labels_)
 
@@ -307,8 +311,23 @@ def test_when_nothing_is_left_to_ask(browser: Browser, tmp_path: Path) -> None:
             i, j = open_pair(page)
             press(page, KEYS[bool(data.labels[i] == data.labels[j])])
             n += 1
-        expect(page.locator("#words")).to_have_text("All done")
-        expect(page.locator("#hint")).to_contain_text("You may stop. Nothing is left worth asking.")
+        expect(page.locator("#words")).to_have_text("Nothing is left to ask: your result")
+        lines, listed = page.locator(".result-cluster"), client.look("clusters")["clusters"]
+        expect(lines).to_have_count(len(listed))
+        for size, line in zip(sorted((c["size"] for c in listed), reverse=True), lines.all(), strict=True):
+            expect(line).to_contain_text(f"{size} items")
+        for gone in ("#answers", "#hint", "#mode"):
+            expect(page.locator(gone)).to_be_hidden()
+        with page.expect_download() as download:
+            page.locator(".result-acts a").first.press("Enter")
+        assert "cluster_id" in download.value.path().read_text().splitlines()[0]
+        page.get_by_text("name the clusters").press("Enter")
+        expect(page.get_by_label("Name of cluster").first).to_be_focused()
+        page.keyboard.type("Premium customers (north)")
+        page.keyboard.press("Enter")
+        expect(page.locator(".result")).to_contain_text("Premium customers (north)")
+        page.keyboard.press("z")  # the name
+        expect(page.locator(".result")).not_to_contain_text("Premium")
         page.keyboard.press("s")  # there is nothing to answer
         page.keyboard.press("z")
         expect_answers(page, n - 1)

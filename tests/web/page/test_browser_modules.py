@@ -44,6 +44,26 @@ def test_nearest_is_nearest(page: Page) -> None:
             assert row == (int(away.argmin()) if away.min() < 1 else None)
 
 
+def test_a_pile_keeps_its_number_while_it_is_shown(page: Page) -> None:
+    """It is known by a row that lay on it, or else by its cluster; the others fill the gaps in their order."""
+    piles = [{"row": row, "cluster": cluster} for row, cluster in ((9, 5), (4, 1), (7, 8), (2, 3))]
+    before, shown = [[1, 2], [6], [4, 9]], [{"row": 1, "cluster": 3}, {"row": 6, "cluster": 8}]
+    body = "return m.inPlace(g[0], g[1], g[2]).map((pile) => pile.row);"
+    # 2 lay on the first pile; 7 is of the cluster of the second; 9 lay on the third, as 4 did, which comes later.
+    assert call(page, "board/pieces", body, piles, before, shown) == [2, 7, 9, 4]
+    assert call(page, "board/pieces", body, piles[:2], before, shown) == [9, 4]
+    assert call(page, "board/pieces", body, piles, [], []) == [9, 4, 7, 2]
+
+
+def test_no_two_piles_are_called_the_same(page: Page) -> None:
+    given = [("", 3), ("rose", 1), ("rose", 2), ("lily", 4), ("", 3), ("rose", 2), ("", 5)]
+    piles = [{"name": name, "cluster": cluster} for name, cluster in given]
+    found = call(page, "board/pieces", "return g[0].map((_, slot) => m.titleOf(slot, g[0]));", piles)
+    roses = ["rose (1)", "rose (2), part 1", "rose (2), part 2"]
+    assert found == ["Cluster 3, part 1", *roses[:2], "lily", "Cluster 3, part 2", roses[2], "Cluster 5"]
+    assert call(page, "board/pieces", "return m.titleOf(7, g[0]);", piles) == "new"
+
+
 def test_lasso_holds_what_lies_inside(page: Page) -> None:
     """A triangle, by the side of each edge on which a point lies."""
     rng = np.random.default_rng(1)
@@ -73,6 +93,7 @@ def test_a_number_is_drawn_on_its_own_cluster(page: Page) -> None:
         (["1999", "2001"], ["1999", "2001"]),
         (["0.123456789", "0.123456999"], ["0.1234568", "0.123457"]),
         (["5", None], ["5", None]),
+        (["821.96", "7"], ["821.96", "7"]),
         (["red", "5"], ["red", "5"]),
         (["1e-9", "2"], ["1.000e-9", "2"]),
         (["90000000000000001", "1"], ["90000000000000001", "1"]),

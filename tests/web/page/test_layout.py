@@ -56,8 +56,8 @@ def test_pictures_with_columns(
             assert figure.locator("img").bounding_box()["height"] >= 90
         assert edges(table)[3] <= edges(page.locator("#answers"))[1] or screen == "phone"
         rows = table.locator("tr")
-        assert rows.count() == 9
-        wanted = {"small": 5, "large": 9, "phone": 9}[screen]
+        assert rows.count() == 8  # the first column names the rows
+        wanted = {"small": 5, "large": 8, "phone": 8}[screen]
         assert holds(edges(table), edges(rows.nth(wanted - 1)))
         rows.last.scroll_into_view_if_needed()
         assert holds(edges(table), edges(rows.last))
@@ -72,6 +72,14 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
     ):
         for key in "dsds":
             press(page, key)
+        page.evaluate("() => { document.querySelector('#saved').textContent = 'a long line '.repeat(30); }")
+        assert edges(page.locator("#why-button"))[3] <= edges(page.locator("#numbers"))[1]
+        page.locator("#cluster-list .thumb:not([hidden])").first.click()
+        head = page.locator("#open-card header")
+        head.locator("b").evaluate("name => { name.textContent = 'a long name of an item '.repeat(3); }")
+        assert edges(head.locator(".icon"))[1] - edges(head)[1] < 10
+        page.keyboard.press("Escape")
+        page.evaluate("scrollTo(0, 0)")
         before = edges(page.locator("#answers"))
         page.locator("#tab-history").click()
         page.locator('#record-list [data-index="1"] .answer').click()
@@ -80,6 +88,11 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
         assert page.evaluate(BELOW) == {"below": [], "inView": True}
         if screen != "phone":  # there the page has been scrolled
             assert edges(page.locator("#answers")) == before
+        page.keyboard.press("z")
+        expect(page.locator("#saved")).to_contain_text("Taken back: the change of answer 2 to different")
+        expect(page.locator(".notice")).to_have_count(0)  # it is not true any more
+        page.keyboard.press("Shift+Z")
+        expect(page.locator("#saved")).to_contain_text("Brought back: the change of answer 2 to different")
         page.evaluate("scrollTo(0, 0)")
         if screen != "phone":
             page.keyboard.press("m")  # a large map leaves the panel no room
@@ -87,6 +100,49 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
         expect(page.locator(".notice")).to_have_count(1)
         expect(page.locator("#question .notice")).to_contain_text("There is nothing to redo.")
         assert page.evaluate(BELOW) == {"below": [], "inView": True}
+
+
+def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path: Path) -> None:
+    """Boards show what is compared; forms and their warnings are in view on a low screen; no gap on a phone."""
+    flowers(tmp_path, n_kinds=5)
+    table = pl.read_csv(tmp_path / "flowers.csv")
+    remark = [f"{'a long remark that is not compared ' * 4}{k}" for k in range(len(table))]
+    table.select("id", pl.Series("remark", remark), pl.exclude("id")).write_csv(tmp_path / "remarks.csv")
+    data = read_dataset(tmp_path / "remarks.csv", label="species", kind="table")
+    with (
+        serving(data, tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address, expected="409", viewport={"width": 1280, "height": 707}) as page,
+    ):
+        client.answer(data.labels, 8)
+        page.keyboard.press("b")
+        page.wait_for_selector('#board:not([hidden])[aria-busy="false"] .pile .member')
+        fields = page.locator(".board-card").first.locator("dt")
+        assert sorted(fields.all_inner_texts()) == ["colour", "length", "remark", "width"]
+        expect(fields.last).to_have_text("remark")
+        expect(fields.last).to_be_hidden()
+        assert "remark" not in page.locator("#board-piles").inner_text()
+        unused = page.locator("#board-unused")
+        expect(unused).to_have_text("1 column not used: remark")
+        unused.click()
+        expect(fields.last).to_be_visible()
+        unused.click()
+        expect(fields.last).to_be_hidden()
+        placed = page.locator("#placed")
+        page.keyboard.press("0")
+        expect(placed).to_have_text("There is no pile 0.")
+        expect(page.locator(".pile kbd").first).to_have_text("1")
+        page.keyboard.press("n")
+        expect(placed).to_contain_text("Card A: on pile")
+        page.keyboard.press("Enter")
+        expect(placed).to_have_text("Saved: a board of 6 cards.")
+        page.keyboard.press("b")
+        expect(placed).to_have_text("")
+        page.get_by_role("button", name="merge").last.click()
+        expect(page.locator(".act .outcome")).to_contain_text("Taken back: answer")
+        assert holds(edges(page.locator("#panel-clusters")), edges(page.locator(".act")))
+        page.set_viewport_size({"width": 390, "height": 844})
+        expect(page.locator("#hint")).to_be_hidden()
+        assert edges(page.locator("#map"))[1] - edges(page.locator("#numbers"))[3] < 30
 
 
 def provoke_refusal(page: Page) -> None:

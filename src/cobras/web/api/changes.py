@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from cobras.core.types import Answer, Pair
+from cobras.core.board import Board
+from cobras.core.types import Answer, Pair, Record
 from cobras.methods.registry import registration
 from cobras.session.replay import Revision
 from cobras.session.session import Session
-from cobras.web.api import models
-from cobras.web.api.models import REFUSALS, reply
-from cobras.web.context import Context, MissingError, RefusedError
+from cobras.web.api import bodies, models
+from cobras.web.api.models import REFUSALS
+from cobras.web.api.moves import add_moves, check_cluster
+from cobras.web.context import Context, MissingError, RefusedError, check_open, reply
 from cobras.web.live import GRACE
 from cobras.web.view import View
 
-ANY = models.Change()  # whatever happened meanwhile
+ANY = bodies.Change()  # whatever happened meanwhile
 # What is said while an undo or redo goes on, and after it.
 STEPS = {"undo": ("Taking back", "Taken back"), "redo": ("Bringing back", "Brought back")}
 
+GROWN = "Rows were added here; undo goes no further back on the page."
+
 
 def change_routes(context: Context) -> APIRouter:
-    """Return question, tell, undo, redo, revise, constraint, revisit, mark, name."""
+    """Return question, tell, sort, undo, redo, revise, constraint, revisit, mark, name, close and the moves."""
     api, live = APIRouter(tags=["changes"], responses=REFUSALS), context.live
 
     async def change(
         what: str, action: Callable[[Session], str], check: Callable[[View], None] = lambda view: None
     ) -> View:
         def check_all(view: View) -> None:
-            if view.state == "failed":
-                raise RefusedError("failed", view.message)
+            check_open(view)
             check(view)
 
         return await live.change(what, check_all, action)
@@ -46,7 +49,7 @@ def change_routes(context: Context) -> APIRouter:
         return reply(context.question())
 
     @api.post("/tell", response_model=models.Question)
-    async def tell(body: models.Tell) -> Response:
+    async def tell(body: bodies.Tell) -> Response:
         """Answer the open question; the answer is on disk when this returns."""
 
         def action(session: Session) -> str:
@@ -55,31 +58,45 @@ def change_routes(context: Context) -> APIRouter:
 
         return reply_question(await change("Computing the next question", action))
 
+    @api.post("/sort", response_model=models.Question)
+    async def sort(body: bodies.Sort) -> Response:
+        """Sort a board in place of answering the open question; it is on disk when this returns."""
+        board = Board(tuple(body.cards), tuple(body.piles))
+
+        def action(session: Session) -> str:
+            session.sort(board, body.groups)
+            return f"Saved: a board of {len(board.cards)} {'card' if len(board.cards) == 1 else 'cards'}."
+
+        return reply_question(
+            await change("Computing the next board", action, lambda view: check_revision(view, body.revision))
+        )
+
     async def step(word: Literal["undo", "redo"], revision: int | None) -> Response:
         def check(view: View) -> None:
             check_revision(view, revision)
             if not (view.can_undo if word == "undo" else view.can_redo):
-                raise RefusedError("nothing", f"There is nothing to {word}.")
+                stopped = word == "undo" and view.records
+                raise RefusedError("nothing", GROWN if stopped else f"There is nothing to {word}.")
 
         def action(session: Session) -> str:
-            entry = session.undo() if word == "undo" else session.redo()
-            return f"{after}: {'a mark' if entry.answer is None else entry.answer.name.lower()}."
+            action = session.undo() if word == "undo" else session.redo()
+            return f"{after}: {action.text}."
 
         during, after = STEPS[word]
         return reply_question(await change(during, action, check))
 
     @api.post("/undo", response_model=models.Question)
-    async def undo(body: models.Change = ANY) -> Response:
-        """Take back the last answer, constraint or mark."""
+    async def undo(body: bodies.Change = ANY) -> Response:
+        """Take back the last thing that was done."""
         return await step("undo", body.revision)
 
     @api.post("/redo", response_model=models.Question)
-    async def redo(body: models.Change = ANY) -> Response:
+    async def redo(body: bodies.Change = ANY) -> Response:
         """Bring back what was undone last."""
         return await step("redo", body.revision)
 
     @api.post("/revise", response_model=models.Revised)
-    async def revise(body: models.Revise) -> Response:
+    async def revise(body: bodies.Revise) -> Response:
         """Change an old answer, and say what that did to later ones."""
         revisions: list[Revision] = []
 
@@ -90,7 +107,7 @@ def change_routes(context: Context) -> APIRouter:
 
         def action(session: Session) -> str:
             revisions.append(session.revise(body.index, Answer.of(body.answer)))
-            return revision_message(body, revisions[0])
+            return revision_message(session.history, body, revisions[0])
 
         view = await change("Replaying all answers", action, check)
         found = models.Revised(
@@ -100,7 +117,7 @@ def change_routes(context: Context) -> APIRouter:
         )
         return reply(found)
 
-    async def add_constraint(body: models.Constraint, check: Callable[[View], None]) -> Response:
+    async def add_constraint(body: bodies.Constraint, check: Callable[[View], None]) -> Response:
         def check_all(view: View) -> None:
             check_revision(view, body.revision)
             check(view)
@@ -112,7 +129,7 @@ def change_routes(context: Context) -> APIRouter:
         return reply_question(await change("Taking in a constraint", action, check_all))
 
     @api.post("/constraint", response_model=models.Question)
-    async def constraint(body: models.Constraint) -> Response:
+    async def constraint(body: bodies.Constraint) -> Response:
         """Say what is known about any two rows."""
 
         def check(view: View) -> None:
@@ -123,7 +140,7 @@ def change_routes(context: Context) -> APIRouter:
         return await add_constraint(body, check)
 
     @api.post("/revisit", response_model=models.Question)
-    async def revisit(body: models.Constraint) -> Response:
+    async def revisit(body: bodies.Constraint) -> Response:
         """Settle a pair that was set aside."""
 
         def check(view: View) -> None:
@@ -133,7 +150,7 @@ def change_routes(context: Context) -> APIRouter:
         return await add_constraint(body, check)
 
     @api.post("/mark", response_model=models.Question)
-    async def mark(body: models.Mark) -> Response:
+    async def mark(body: bodies.Mark) -> Response:
         """Promise that a cluster is pure or complete, or take that back."""
 
         def check(view: View) -> None:
@@ -144,22 +161,31 @@ def change_routes(context: Context) -> APIRouter:
         def action(session: Session) -> str:
             session.mark(body.cluster, pure=body.pure, complete=body.complete)
             promise = "complete" if body.complete else "pure" if body.pure else "open again"
-            return f"Cluster {body.cluster} is {promise}."
+            return f"Cluster {live.view.ids[body.cluster]} is {promise}."
 
         return reply_question(await change("Taking in a promise", action, check))
 
     @api.post("/name", response_model=models.Question)
-    async def name(body: models.Name) -> Response:
+    async def name(body: bodies.Name) -> Response:
         """Name a cluster."""
 
         def action(session: Session) -> str:
             session.name(body.cluster, body.text)
-            return f"Cluster {body.cluster} is called {body.text.strip() or 'nothing'}."
+            return f"Cluster {live.view.ids[body.cluster]} is called {body.text.strip() or 'nothing'}."
 
         return reply_question(
             await change("Naming", action, lambda view: check_cluster(view, body.cluster, body.version))
         )
 
+    @api.post("/close", response_model=models.Question)
+    async def close() -> Response:
+        """End the server, where Python waits for that."""
+        if context.close is None:
+            raise RefusedError("refused", "This server is ended by Ctrl-C, where it was started.")
+        context.close()
+        return reply(context.question())
+
+    add_moves(api, context)
     return api
 
 
@@ -169,23 +195,18 @@ def check_revision(view: View, revision: int | None) -> None:
         raise RefusedError("stale", "Something else happened meanwhile; look again.")
 
 
-def check_cluster(view: View, cluster: int, version: int | None) -> None:
-    """Refuse a cluster that does not exist, or that may be another one by now."""
-    if version is not None and version != view.versions.labels:
-        raise RefusedError("stale", "The clusters have changed meanwhile; look again.")
-    n_clusters = view.timeline[-1].partition.n_clusters
-    if cluster >= n_clusters:
-        raise MissingError(f"There is no cluster {cluster}; there are {n_clusters}, counted from 0.")
-
-
 def can_mark(view: View) -> bool:
     """Whether the method honours marks."""
     return registration(view.parameters.get("method", "cobras")).honours_marks
 
 
-def revision_message(body: models.Revise, revision: Revision) -> str:
-    """Say what a revision did, in one or two sentences."""
-    text = f"Answer {body.index + 1} is now {body.answer}."
+def revision_message(history: Sequence[Record], body: bodies.Revise, revision: Revision) -> str:
+    """Say what a revision did, in one or two sentences; answers have the numbers that the history shows."""
+    kind = history[body.index].kind
+    number = sum(record.kind in ("answer", "board") for record in history[: body.index + 1])
+    text = f"{f'Answer {number}' if kind == 'answer' else f'The {kind}'} is now {body.answer}."
+    if kind not in ("answer", "constraint"):
+        text = f"The {kind} is taken back."
     lost, unasked = len(revision.no_longer_apply), len(revision.no_longer_asked)
     if lost:
         text += f" {lost} later {'answer no longer applies' if lost == 1 else 'answers no longer apply'}."

@@ -7,11 +7,13 @@ from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from cobras import __version__
 from cobras.core.types import LabelArray
-from cobras.web.api import models
+from cobras.web.api import explanations, listings, models
+from cobras.web.api.bodies import LARGEST, MOST_CARDS
 from cobras.web.api.changes import can_mark
 from cobras.web.api.downloads import (
     FORMATS,
@@ -19,11 +21,13 @@ from cobras.web.api.downloads import (
     answers_file,
     constraints_file,
     labels_file,
-    report_file,
 )
-from cobras.web.api.models import LARGEST, PROBLEMS, reply
+from cobras.web.api.models import PROBLEMS
+from cobras.web.api.moves import can_split
+from cobras.web.api.piles import board_model
+from cobras.web.api.report import report_file
 from cobras.web.cards import Size
-from cobras.web.context import QUESTION, Context, MissingError, progress_model
+from cobras.web.context import QUESTION, Context, MissingError, check_open, progress_model, reply
 from cobras.web.live import format_event
 
 Row = Annotated[int, Path(ge=0, le=LARGEST)]
@@ -39,11 +43,11 @@ def read_routes(context: Context) -> APIRouter:
             raise MissingError(f"There is no row {i}; the last one is {len(context.dataset) - 1}.")
         return i
 
-    @api.get("/settings", response_model=models.Settings)
+    @api.get("/settings", response_model=listings.Settings)
     def settings() -> Response:
         """What does not change while the server runs."""
         parameters = live.view.parameters
-        found = models.Settings(
+        found = listings.Settings(
             name=context.name,
             kind=context.cards.kind,
             n_items=len(context.dataset),
@@ -54,13 +58,21 @@ def read_routes(context: Context) -> APIRouter:
             seed=parameters.get("random_state"),
             version=__version__,
             blind=context.blind,
+            boards=context.cards.short,
             words=QUESTION,
             keys=context.keys,
             exports=list(FORMATS),
+            can_close=context.close is not None,
         )
         return reply(found)
 
-    @api.get("/labels", response_model=models.Labels)
+    @api.get("/board", response_model=models.BoardModel)
+    async def board(n: Annotated[int, Query(ge=1, le=MOST_CARDS)] = 6) -> Response:
+        """The board that can be sorted in place of answering the open question, with at most n cards."""
+        view, found = await live.board(n)
+        return reply(await run_in_threadpool(board_model, context, view, found))
+
+    @api.get("/labels", response_model=listings.Labels)
     def labels(at: Number = None) -> Response:
         """The cluster of every row that the map shows, now or after `at` answers."""
         view = live.view
@@ -68,8 +80,8 @@ def read_routes(context: Context) -> APIRouter:
         if at > view.n_answers:
             raise MissingError(f"There are {view.n_answers} answers, so no clustering after {at}.")
         dtype, data = encode_labels(view.shown_labels if at == view.n_answers else view.labels_at(at))
-        colours = view.timeline[at].colours if view.timeline else (0,)
-        found = models.Labels(
+        ids, colours = (p.ids, p.colours) if view.timeline and (p := view.timeline[at]) else ((0,), (0,))
+        found = listings.Labels(
             version=view.versions.labels,
             at=at,
             n_items=view.n_items,
@@ -77,25 +89,36 @@ def read_routes(context: Context) -> APIRouter:
             dtype=dtype,
             data=data,
             colours=list(colours),
+            ids=list(ids),
         )
         return reply(found)
 
-    @api.get("/clusters", response_model=models.Clusters)
+    @api.get("/clusters", response_model=listings.Clusters)
     def clusters(n: Annotated[int, Query(ge=1, le=24)] = 6) -> Response:
         """All clusters with their typical and most unusual members."""
         view = live.view
-        found = models.Clusters(
+        found = listings.Clusters(
             version=view.versions.clusters,
+            labels=view.versions.labels,
             can_mark=can_mark(view),
+            can_split=can_split(view),
             clusters=context.clusters.describe(view, n),
         )
         return reply(found)
 
-    @api.get("/history", response_model=models.HistoryModel)
+    @api.get("/profile/{id}", response_model=explanations.Profile)
+    def profile(id: Row) -> Response:
+        """What the cluster with this id is like, compared with all other items."""
+        view = live.view
+        if not view.timeline or id not in view.ids:
+            raise MissingError(f"There is no cluster {id}; the ids are {', '.join(map(str, view.ids[:20]))}.")
+        return reply(context.clusters.profile(view, view.ids.index(id)))
+
+    @api.get("/history", response_model=listings.HistoryModel)
     def history() -> Response:
         """All answers and constraints, in order."""
         view = live.view
-        found = models.HistoryModel(
+        found = listings.HistoryModel(
             version=view.versions.session,
             records=context.records(view, view.records),
             can_undo=view.can_undo,
@@ -103,24 +126,26 @@ def read_routes(context: Context) -> APIRouter:
         )
         return reply(found)
 
-    @api.get("/progress", response_model=models.ProgressSeries)
+    @api.get("/progress", response_model=listings.ProgressSeries)
     def progress() -> Response:
         """How far it has come, and how it went."""
         view = live.view
-        series = models.Series(
+        series = listings.Series(
             n_clusters=[point.partition.n_clusters for point in view.timeline],
             stable_share=[point.stable_share for point in view.timeline],
+            expected_ari=list(view.expected),
         )
-        found = models.ProgressSeries(
+        found = listings.ProgressSeries(
             version=view.versions.session, progress=progress_model(view), series=series
         )
         return reply(found)
 
-    @api.get("/map", response_model=models.MapModel)
+    @api.get("/map", response_model=listings.MapModel)
     def map_() -> Response:
-        """Where every row that is shown lies on the map."""
+        """Where every row that is shown lies on the map; the first call begins to compute that."""
+        context.map.start()
         rows = live.view.sample.rows
-        found = models.MapModel(
+        found = listings.MapModel(
             version=live.map_version,
             layout=context.map.layout,
             pending=context.map.pending,
@@ -131,7 +156,7 @@ def read_routes(context: Context) -> APIRouter:
         )
         return reply(found)
 
-    @api.get("/items", response_model=models.Items)
+    @api.get("/items", response_model=listings.Items)
     def items(
         offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -142,6 +167,22 @@ def read_routes(context: Context) -> APIRouter:
         """One page of the items that match."""
         chosen = None if rows is None else [check_row(int(row)) for row in rows.split(",")]
         return reply(context.items.page(live.view, offset, limit, cluster, search, chosen))
+
+    @api.get("/unsure", response_model=listings.Items)
+    async def unsure(
+        offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        cluster: Number = None,
+    ) -> Response:
+        """One page of the items on the map, those first of whose cluster the session is least sure."""
+        view, sure = await live.read(check_open, lambda session: (live.view, session.confidence_))
+        return reply(await run_in_threadpool(context.items.least_sure, view, sure, offset, limit, cluster))
+
+    @api.get("/why", response_model=explanations.Why)
+    async def why() -> Response:
+        """What the answer to the open question decides."""
+        view, words = await live.read(check_open, lambda session: (live.view, session.reason))
+        return reply(explanations.Why(version=view.versions.session, words=words))
 
     @api.get("/item/{i}", response_model=models.Item)
     def item(i: Row) -> Response:

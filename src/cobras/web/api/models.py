@@ -1,17 +1,11 @@
-"""What the end points take and give: the contract between the server, the page and other programs."""
+"""What the end points give; what they take stands in `bodies`. The contract of server, page and other programs."""
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal
 
-from fastapi import Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticSerializationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from cobras.core.types import Answer
-
-LARGEST = 2**31 - 1  # no table has more rows
 Kind = Literal["table", "image", "text", "series"]
 Word = Literal["same", "different", "unsure"]
 
@@ -89,6 +83,7 @@ class Item(Thumbnail):
 
     card: Card
     cluster: int | None = None
+    cluster_id: int | None = None
     colour: int | None = None
     at: tuple[float, float] | None = None
 
@@ -96,7 +91,8 @@ class Item(Thumbnail):
 class Column(Model):
     """One column of both rows of a question.
 
-    `difference` goes from 0 to 1: the share of the column's range where `measured`, else 0 or 1.
+    `difference` goes from 0 to 1: the share of the column's range where `measured`, else 0 or 1. Where a value is
+    `missing`, it is 0: nothing is known about it. `used` says whether items are compared by the column.
     """
 
     name: str
@@ -104,6 +100,8 @@ class Column(Model):
     right: str | None
     difference: float
     measured: bool
+    missing: bool = False
+    used: bool = True
 
 
 # -- the question --------------------------------------------------------------------------------------------------
@@ -120,7 +118,9 @@ class ProgressModel(Model):
     """How far it has come.
 
     `unsatisfied` holds indices into the history. `stable_share` is the share of items that did not move in the last
-    `window` answers, None before there were so many. `may_stop` comes with its `reason`.
+    `window` answers, None before there were so many. `may_stop` comes with its `reason`. `expected_ari` is how well
+    the method expects the clusters to agree with what the person has in mind, `ari_range` between which that
+    probably is, and `n_left` about how many answers it takes until one may stop; None where that is not known.
     """
 
     n_answers: int
@@ -132,6 +132,9 @@ class ProgressModel(Model):
     n_set_aside: int
     may_stop: bool
     reason: str
+    expected_ari: float | None = None
+    ari_range: tuple[float, float] | None = None
+    n_left: int | None = None
 
 
 class Computing(Model):
@@ -182,24 +185,59 @@ class Question(Model):
     message: str = ""
 
 
-class Record(Model):
-    """An answer or a volunteered constraint.
+class Pile(Model):
+    """A cluster that is known, as a place for cards: `row` stands for it, `members` are up to four of it.
 
-    `in_force` is false where it contradicts a revised answer; `satisfied` whether the clustering agrees with it
-    now; `set_aside` whether it is unsure and nothing settled the pair since. `number` counts answers from 1; None
-    for a constraint.
+    `cluster` is its id, which people see.
+    """
+
+    row: int
+    cluster: int
+    colour: int
+    name: str
+    members: list[Thumbnail]
+
+
+class BoardModel(Model):
+    """Cards to be placed and the piles that may be theirs; no cards where nothing is left that a board could ask.
+
+    `version` is the `versions.session` that it belongs to. `columns` names the columns of the cards, those that
+    differ most among them first, and `unused` those that items are not compared by.
+    """
+
+    run: str
+    version: int
+    words: str
+    cards: list[Item]
+    piles: list[Pile]
+    columns: list[str]
+    unused: list[str]
+
+
+class Record(Model):
+    """An answer, a board, a volunteered constraint, a move or a merge.
+
+    A board, many constraints at once ("known"), a move or a merge has no `answer`, or "unsure" after it was revised
+    to that; `left` and `right` are then the first pair that it is about, if there is one, and `n_pairs` counts all.
+    `in_force` is false where some of it contradicts a revised answer, `n_void` counts these pairs; `satisfied` says
+    whether the clustering agrees now with all of it that is in force; `set_aside` whether some of it is unsure and
+    nothing settled that since, `n_set_aside` counts these pairs. `number` counts answers and boards from 1; None
+    for others.
     """
 
     index: int
-    kind: Literal["answer", "constraint"]
+    kind: Literal["answer", "board", "constraint", "known", "move", "merge"]
     number: int | None
-    left: Thumbnail
-    right: Thumbnail
-    answer: Word
+    left: Thumbnail | None
+    right: Thumbnail | None
+    n_pairs: int
+    answer: Word | None
     at: float
     in_force: bool
     satisfied: bool
     set_aside: bool
+    n_set_aside: int = 0
+    n_void: int = 0
 
 
 class Revised(Question):
@@ -209,13 +247,35 @@ class Revised(Question):
     no_longer_asked: list[Record] = []
 
 
+class TakenBack(Model):
+    """An answer, a board or something else that stands in the way of what is to be done.
+
+    By its index in the history, and the number that it has there, if it has one.
+    """
+
+    index: int
+    number: int | None = None
+
+
+class Acted(Question):
+    """The question after a move or a merge, and how many items changed their cluster.
+
+    With `dry` nothing was changed: `n_changed` is what would, and `taken_back` are the answers that would have no
+    effect any more.
+    """
+
+    n_changed: int
+    taken_back: list[TakenBack] = []
+
+
 class Link(Model):
     """One answer of a chain that implies the opposite of what was said."""
 
     i: int
     j: int
     answer: Literal["same", "different"]
-    index: int | None = None
+    index: int | None = None  # in the history, and the number that it has there, if it has one
+    number: int | None = None
 
 
 class Refusal(Model):
@@ -233,202 +293,6 @@ class Problem(Model):
     message: str
 
 
-# -- reading -------------------------------------------------------------------------------------------------------
-
-
-class Labels(Model):
-    """The cluster of every row that the map shows.
-
-    `data` is base64 of little-endian `dtype`, in the order of the map. `colours` holds one index per cluster that
-    stays with the cluster when numbers change: use it modulo the size of the palette. `at` counts answers.
-    """
-
-    version: int
-    at: int
-    n_items: int
-    n_clusters: int
-    dtype: Literal["uint8", "uint16", "uint32"]
-    data: str
-    colours: list[int]
-
-
-class Cluster(Model):
-    """One cluster; `suggestion` is what its content would be called where it has no name."""
-
-    number: int
-    colour: int
-    size: int
-    share: float
-    name: str
-    suggestion: str
-    pure: bool
-    complete: bool
-    n_super_instances: int
-    representatives: list[Thumbnail]
-    unusual: list[Thumbnail]
-
-
-class Clusters(Model):
-    """All clusters, by number. Representatives are typical items, `unusual` ones lie farthest from them."""
-
-    version: int
-    can_mark: bool
-    clusters: list[Cluster]
-
-
-class HistoryModel(Model):
-    """All answers and constraints, in order."""
-
-    version: int
-    records: list[Record]
-    can_undo: bool
-    can_redo: bool
-
-
-class Series(Model):
-    """The numbers behind the chart: one value per number of answers, from 0."""
-
-    n_clusters: list[int]
-    stable_share: list[float | None]
-
-
-class ProgressSeries(Model):
-    """Progress with its course."""
-
-    version: int
-    progress: ProgressModel
-    series: Series
-
-
-class MapModel(Model):
-    """Where every row lies on the map, or of more than 100,000 rows a sample.
-
-    `rows` is base64 of little-endian uint32: the numbers of the rows that are shown, ascending; None if all are.
-    `data` is base64 of little-endian float32, x and y of the first row, of the next and so on, all in [0, 1], y
-    upwards.
-    `pending` says that a better layout is being computed; an event `map` will tell.
-    `problem` says in a sentence why there is none, where computing it failed.
-    """
-
-    version: int
-    layout: Literal["none", "pca", "tsne"]
-    pending: bool
-    problem: str = ""
-    n_items: int
-    rows: str | None = None
-    data: str
-
-
-class ListedItem(Thumbnail):
-    """A line of the table of items; `cells` belong to `Items.columns`."""
-
-    cluster: int
-    colour: int
-    cluster_name: str
-    cells: list[str | None]
-
-
-class Items(Model):
-    """One page of the items; `total` counts all that match."""
-
-    version: int
-    total: int
-    offset: int
-    columns: list[str]
-    items: list[ListedItem]
-
-
-class Settings(Model):
-    """What does not change while the server runs.
-
-    `method` is empty and `seed` None until the session is open. `keys` maps same, different, unsure, undo, redo,
-    history, map and help to `KeyboardEvent.key` values, compared without regard to case except where both cases are
-    bound ("z" undo, "Z" redo).
-    """
-
-    name: str
-    kind: Kind
-    n_items: int
-    columns: list[str]
-    notes: list[str]
-    session_file: str
-    method: str
-    seed: int | None
-    version: str
-    blind: bool
-    words: str
-    keys: dict[str, list[str]]
-    exports: list[str]
-
-
-# -- what callers send ---------------------------------------------------------------------------------------------
-
-
-def _answer_word(value: Any) -> Any:
-    """Return the name of an answer: given in any case, as a truth value or as 1, 0 or -1."""
-    if value is None:
-        return value
-    try:
-        return Answer.of(value).name.lower()
-    except ValueError:
-        return value
-
-
-AnswerWord = Annotated[Word, BeforeValidator(_answer_word)]
-KnownWord = Annotated[Literal["same", "different"], BeforeValidator(_answer_word)]
-RowNumber = Annotated[int, Field(ge=0, le=LARGEST)]
-Version = Annotated[int, Field(ge=0, le=2**53)] | None
-
-
-class Tell(Model):
-    """An answer, with the pair it is about; only the open question can be answered."""
-
-    i: RowNumber
-    j: RowNumber
-    answer: AnswerWord
-
-
-class Change(Model):
-    """Undo or redo. With `revision`, only if nothing has happened since the caller saw that `versions.session`."""
-
-    revision: Version = None
-
-
-class Revise(Change):
-    """Another answer to an old question, by its index in the history."""
-
-    index: RowNumber
-    answer: AnswerWord
-
-
-class Constraint(Change):
-    """What is known about two rows, asked or not; also the answer to a pair that was set aside."""
-
-    i: RowNumber
-    j: RowNumber
-    answer: KnownWord
-
-
-class Mark(Model):
-    """A promise about a cluster; both false takes it back.
-
-    With `version`, only if the clusters are still those of that `versions.labels`.
-    """
-
-    cluster: RowNumber
-    pure: bool = False
-    complete: bool = False
-    version: Version = None
-
-
-class Name(Model):
-    """A name for a cluster; an empty text removes it. `version` as in `Mark`."""
-
-    cluster: RowNumber
-    text: Annotated[str, Field(max_length=200)]
-    version: Version = None
-
-
 # -- replies -------------------------------------------------------------------------------------------------------
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -440,12 +304,3 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "The request is malformed."},
 }
 REFUSALS = PROBLEMS | {409: {"model": Refusal, "description": "Nothing was changed."}}
-
-
-def reply(model: Model, status: int = 200) -> Response:
-    """Return a model as JSON, without checking it a second time as FastAPI does with what an end point returns."""
-    try:
-        content = model.model_dump_json().encode()
-    except PydanticSerializationError:  # the name of a file that is not UTF-8
-        content = json.dumps(model.model_dump(), ensure_ascii=False).encode(errors="replace")
-    return Response(content, status, media_type="application/json")

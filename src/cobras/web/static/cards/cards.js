@@ -1,9 +1,10 @@
 /** What an item looks like: two side by side for a question, or one alone. */
 
-import { pairSeries, singleSeries } from "./series.js";
+import { groupSeries, pairSeries, singleSeries } from "./series.js";
 import { comparison, fieldList } from "./table.js";
-import { pairTexts } from "./text.js";
+import { groupTexts, pairTexts } from "./text.js";
 import { el } from "../page/dom.js";
+import { decode, showPicture } from "../session/api.js";
 import { question, settings } from "../session/state.js";
 import { picture } from "./thumbs.js";
 
@@ -34,6 +35,35 @@ export async function pairCards(question) {
   return pair;
 }
 
+/**
+ * What the cards of a board show, the columns that differ most first; those that are not used are of a class of theirs.
+ *
+ * @param {import("../session/types.js").Item[]} items
+ * @param {string[]} columns
+ * @param {string[]} unused
+ * @returns {Node[][]} the parts of each item
+ */
+export function groupBodies(items, columns, unused) {
+  const place = new Map(columns.map((name, k) => [name, k]));
+  const order = (/** @type {import("../session/types.js").Cell} */ cell) => place.get(cell.name) ?? Infinity;
+  const cards = /** @type {any[]} */ (items.map((item) => item.card));
+  const [kind] = cards.map((card) => card.kind);
+  const bodies =
+    kind === "image"
+      ? items.map((item, k) => picture(cards[k].src, item.id))
+      : kind === "text"
+        ? groupTexts(cards)
+        : kind === "series"
+          ? groupSeries(cards)
+          : [];
+  return cards.map((card, k) => {
+    /** @type {import("../session/types.js").Cell[]} */
+    const fields = [...card.fields].sort((a, b) => order(a) - order(b));
+    const [used, others] = [false, true].map((no) => fields.filter((field) => unused.includes(field.name) === no));
+    return [bodies[k], used.length && fieldList(used), others.length && fieldList(others, "unused")].filter(Boolean);
+  });
+}
+
 /** The pictures that the next question may show, fetched while the person looks at this one.
  * @type {HTMLImageElement[]} */
 let ahead = [];
@@ -44,7 +74,7 @@ export function fetchAhead(rows) {
   const run = question.value?.run;
   ahead = rows.map((row) => {
     const image = new Image();
-    image.src = `api/image/${row}?size=large&run=${run}`;
+    showPicture(image, `api/image/${row}?size=large&run=${run}`);
     return image;
   });
 }
@@ -54,7 +84,7 @@ export function singleCard({ card, id }) {
   const fields = card.fields.length ? fieldList(card.fields) : null;
   if (card.kind === "image") return el("div", { class: "single image" }, picture(card.src, id), fields);
   if (card.kind === "text")
-    return el("div", { class: "single text" }, el("p", { class: "prose" }, card.text), fields);
+    return el("div", { class: "single text" }, el("p", { class: "prose", dir: "auto" }, card.text), fields);
   if (card.kind === "series") return el("div", { class: "single series" }, singleSeries(card), fields);
   return el("div", { class: "single table" }, fields);
 }
@@ -75,7 +105,7 @@ function pairBodies(a, b, idA, idB) {
 
 /** @param {import("../session/types.js").Item} item @param {number} side @param {Node} body */
 function frame(item, side, body) {
-  const name = el("figcaption", {}, el("b", { class: "letter" }, "AB"[side]), el("span", {}, item.id));
+  const name = el("figcaption", {}, el("b", { class: "letter" }, "AB"[side]), el("span", {}, el("bdi", {}, item.id)));
   const text = item.card.kind === "text";
   // A long text can be reached and scrolled without a mouse.
   const content = el(
@@ -92,9 +122,9 @@ function frame(item, side, body) {
 }
 
 /** Wait until pictures are decoded, so that they do not flicker, but not long for a slow one. @param {HTMLElement} pair */
-async function picturesReady(pair) {
+export async function picturesReady(pair) {
   const images = [...pair.querySelectorAll("img")];
   if (!images.length) return;
-  const decoded = Promise.all(images.map((image) => image.decode().catch(() => {})));
+  const decoded = Promise.all(images.map((image) => decode(image).catch(() => {})));
   await Promise.race([decoded, new Promise((resolve) => setTimeout(resolve, SOON))]);
 }

@@ -40,6 +40,12 @@ export function singleSeries(card) {
   return el("div", { class: "drawing" }, draw([card], axesOf([card])));
 }
 
+/** Several series on the same scale. @param {import("../session/types.js").SeriesCard[]} cards @returns {Node[]} */
+export function groupSeries(cards) {
+  const axes = axesOf(cards);
+  return cards.map((card) => el("div", { class: "drawing" }, draw([card], axes)));
+}
+
 /** What several series share when they are compared: the greatest length, the lowest and the highest value.
  * @typedef {{longest: number, low: number, high: number}} Axes */
 

@@ -1,10 +1,12 @@
 /** Two rows of a table as one comparison: what differs most comes first, what is equal is pale. */
 
-import { el } from "../page/dom.js";
+import { counted, el } from "../page/dom.js";
 
 const NOTABLE = 0.1; // share of a column's range from which on a difference is set in bold
+const SLIGHT = 0.03; // and below which it is pale
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$/i; // what begins with other zeros is a name
 const WHOLE = 9e15; // from here on a number may be a name that rounding would spoil
+const LONG = 24; // letters from which on a value of one row stands under the name of its column
 
 /**
  * @param {import("../session/types.js").Item} left
@@ -14,7 +16,7 @@ const WHOLE = 9e15; // from here on a number may be a name that rounding would s
  */
 export function comparison(left, right, columns, titled = true) {
   const head = (/** @type {import("../session/types.js").Item} */ item, /** @type {string} */ letter) =>
-    el("th", { scope: "col" }, el("b", { class: "letter" }, letter), el("span", {}, item.id));
+    el("th", { scope: "col" }, el("b", { class: "letter" }, letter), el("bdi", {}, item.id));
   const names = el(
     "tr",
     {},
@@ -22,43 +24,63 @@ export function comparison(left, right, columns, titled = true) {
     el("th", { scope: "col" }, el("span", { class: "unseen" }, "Column")),
     head(right, "B"),
   );
+  // What items are not compared by is there on request; beside a text or a picture there is nothing else.
+  const used = columns.filter((column) => column.used);
+  const [shown, folded] = used.length ? [used, columns.filter((column) => !column.used)] : [columns, []];
   const table = el(
     "table",
     { class: "comparison" },
     titled && el("thead", {}, names),
-    el("tbody", {}, columns.map(line)),
+    el("tbody", {}, shown.map(line)),
   );
-  return el(
+  const words = unusedWords(folded.map((column) => column.name));
+  const more = el("details", { class: "unused", open: unfolded }, el("summary", {}, words), el("table", { class: "comparison" }, el("tbody", {}, folded.map(line))));
+  more.addEventListener("toggle", () => (unfolded = more.open));
+  const card = el(
     "div",
     { class: "card scrolls", tabindex: "0", role: "group", "aria-label": "Both items, column by column" },
     table,
+    folded.length > 0 && more,
   );
+  card.style.setProperty("--rows", String(shown.length + (titled ? 1 : 0) + (folded.length ? 1 : 0)));
+  return card;
 }
+
+let unfolded = false; // kept from one question to the next
 
 /** @param {import("../session/types.js").Column} column */
 function line(column) {
-  const equal = column.difference === 0 && column.left === column.right;
+  const equal = column.missing || (column.difference === 0 && (!column.measured || column.left === column.right));
   const bar = el("i", { class: "bar", "aria-hidden": "true" });
   bar.style.setProperty("--share", String(column.measured ? column.difference : equal ? 0 : 1));
   if (!column.measured) bar.classList.add("unmeasured");
   const [a, b] = formatPair(column.left, column.right);
-  const name = el("th", { scope: "row" }, column.name, bar);
-  const weight = equal ? "equal" : column.difference >= NOTABLE ? "notable" : null;
+  // Where a value is missing, there is no difference to be drawn.
+  const name = el("th", { scope: "row" }, el("bdi", {}, column.name), !column.missing && bar);
+  const weight = equal ? "equal" : column.difference >= NOTABLE ? "notable" : column.difference < SLIGHT ? "slight" : null;
   return el("tr", { class: weight }, value(a), name, value(b));
 }
 
 /** @param {string | null} text */
 function value(text) {
-  return text === null || text === "" ? el("td", { class: "gap" }, "–") : el("td", {}, text);
+  return text === null || text === "" ? el("td", { class: "gap" }, "–") : el("td", {}, el("bdi", {}, text));
 }
 
-/** One row alone. @param {import("../session/types.js").Cell[]} fields */
-export function fieldList(fields) {
+/** @param {string[]} names of columns that items are not compared by */
+export function unusedWords(names) {
+  return `${counted(names.length, "column")} not used: ${names.join(", ")}`;
+}
+
+/** One row alone. @param {import("../session/types.js").Cell[]} fields @param {string} [kind] */
+export function fieldList(fields, kind = "") {
   const lines = fields.map((field) => {
     const [text] = formatPair(field.value, null);
-    return [el("dt", {}, field.name), el("dd", {}, text === null || text === "" ? "–" : text)];
+    const long = text && text.length >= LONG ? { class: "long" } : {};
+    return [el("dt", long, el("bdi", {}, field.name)), el("dd", long, el("bdi", {}, text || "–"))];
   });
-  return el("dl", { class: "fields" }, lines.flat());
+  const list = el("dl", { class: `fields ${kind}` }, lines.flat());
+  list.style.setProperty("--rows", String(fields.length));
+  return list;
 }
 
 /**
@@ -87,7 +109,8 @@ function formatNumber(n, digits) {
   const size = Math.abs(n);
   if (Number.isInteger(n) && size < 10000) return String(n);
   if (size !== 0 && (size < 1e-4 || size >= 1e9) && !Number.isInteger(n)) return n.toExponential(digits - 1);
-  const shown = Math.max(digits, Math.ceil(Math.log10(size + 1)) + 1);
+  // At least two digits after the point: 821.96 is not 822.
+  const shown = Math.max(digits, Math.ceil(Math.log10(size + 1)) + 2);
   const key = `${shown},${size >= 10000}`;
   const format =
     formats.get(key) ??

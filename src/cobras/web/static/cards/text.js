@@ -26,9 +26,27 @@ export function pairTexts(a, b) {
   return [...texts, el("p", { class: "legend" }, any && legend)];
 }
 
+/**
+ * Several texts, with the longer words marked that some of them share, but not most.
+ *
+ * @param {import("../session/types.js").TextCard[]} cards
+ * @returns {Node[]}
+ */
+export function groupTexts(cards) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const card of cards)
+    for (const word of new Set(wordsOf(card.text))) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const marked = (/** @type {string} */ word) => {
+    const count = counts.get(word) ?? 0;
+    return word.length >= LONG && count > 1 && count <= Math.max(2, cards.length / 2);
+  };
+  return cards.map((card) => prose(card, marked));
+}
+
 /** @param {import("../session/types.js").TextCard} card @param {(word: string) => boolean} isMarked */
 function prose(card, isMarked) {
-  const paragraph = el("p", { class: card.text.length < SHORT ? "prose short" : "prose" });
+  const paragraph = el("p", { class: card.text.length < SHORT ? "prose short" : "prose", dir: "auto" });
   // The text in pieces, words at odd places; neighbours of one kind are joined, so that few elements arise.
   let run = "";
   let runMarked = false;

@@ -1,15 +1,16 @@
 /** Items in brief: a small picture, a small line or a few words. */
 
-import { get } from "../session/api.js";
+import { get, showPicture } from "../session/api.js";
 import { el, svg } from "../page/dom.js";
 import { colourOf } from "../page/palette.js";
-import { clusterTitle, isHidden, labels, opened, placeOf, pointed, settings } from "../session/state.js";
+import { clusterTitle, isHidden, labels, opened, placeOf, pointed, question, settings } from "../session/state.js";
 
 const TINY = 64; // pictures up to this many pixels wide are not enlarged to fill their card
 const KEPT = 2000; // thumbnails kept in memory
 
 /** @type {Map<number, Promise<import("../session/types.js").Thumbnail>>} */
 const known = new Map();
+question.on((value, before) => value?.run !== before?.run && known.clear());
 
 /** @param {number} row @returns {Promise<import("../session/types.js").Thumbnail>} */
 export function fetchThumbnail(row) {
@@ -24,8 +25,8 @@ export function fetchThumbnail(row) {
 export function preview(item) {
   if (item.image) return picture(item.image, item.id);
   if (item.line) return spark(item.line);
-  const named = settings.value?.kind === "table" && el("b", {}, item.id, " ");
-  return el("span", { class: "words" }, named, item.text);
+  const named = settings.value?.kind === "table" && el("b", {}, el("bdi", {}, item.id), " ");
+  return el("span", { class: "words" }, named, el("bdi", {}, item.text));
 }
 
 /** The same as a button that opens the item; pointing at it shows where it lies.
@@ -43,7 +44,8 @@ export function thumbButton(item) {
 
 /** A picture that is marked when it is tiny. @param {string} src @param {string} id */
 export function picture(src, id) {
-  const image = el("img", { src, alt: `Item ${id}`, decoding: "sync", draggable: "false" });
+  const image = el("img", { alt: `Item ${id}`, decoding: "sync", draggable: "false" });
+  showPicture(image, src);
   const markTiny = () => image.classList.toggle("tiny", image.naturalWidth <= TINY);
   if (image.complete) markTiny();
   image.addEventListener("load", markTiny);
@@ -55,21 +57,21 @@ export function clusterTag(row) {
   const found = labels.value;
   const number = found?.of[placeOf(row)];
   if (!found || number === undefined) return el("span", { class: "tag" });
-  return rowTag(row, number, found.colours[number]);
+  return rowTag(row, found.ids[number], found.colours[number]);
 }
 
-/** @param {number} row @param {number} number @param {number} colour */
-export function rowTag(row, number, colour) {
+/** @param {number} row @param {number} id of its cluster @param {number} colour */
+export function rowTag(row, id, colour) {
   return isHidden(row)
     ? el("span", { class: "tag" }, "asked now")
-    : tag(colour, clusterTitle(number, colour));
+    : tag(colour, clusterTitle(id));
 }
 
 /** @param {number} colour @param {string} text */
 export function tag(colour, text) {
   const dot = el("i", { class: "dot" });
   dot.style.background = colourOf(colour);
-  return el("span", { class: "tag" }, dot, text);
+  return el("span", { class: "tag" }, dot, el("bdi", {}, text));
 }
 
 /** @param {(number | null)[]} line */

@@ -5,7 +5,7 @@ import { anchors } from "./geometry.js";
 import { drawOverlay } from "./overlay.js";
 import { onTheme, pixelOf, pixelOfStyle } from "../page/palette.js";
 import { Points, mix } from "./points.js";
-import { clusters, focus, labels, layout, placeOf, pointed, question } from "../session/state.js";
+import { clusters, focus, labels, layout, mode, placeOf, pointed, question } from "../session/state.js";
 import { busy } from "../session/sync.js";
 
 const MOVE = 900; // milliseconds from one layout to the next
@@ -47,7 +47,7 @@ export class MapView {
     layout.on(() => this.setLayout());
     labels.on(() => this.setColours());
     focus.on(() => this.setColours());
-    for (const shown of [question, clusters, pointed]) shown.on(() => this.draw(false));
+    for (const shown of [question, clusters, pointed, mode]) shown.on(() => this.draw(false));
     busy.on((isBusy) => isBusy || this.draw(false));
     onTheme(() => this.setColours(true));
     new ResizeObserver(() => this.resize()).observe(this.frame);

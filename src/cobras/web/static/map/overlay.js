@@ -1,7 +1,7 @@
-/** What is drawn over the points: the numbers of the clusters, the asked pair, the item under the pointer, the lasso. */
+/** What is drawn over the points: the ids of the clusters, the asked pair, the item under the pointer, the lasso. */
 
 import { colourOf, styleOf } from "../page/palette.js";
-import { clusterOf, focus, labels, layout, pointed, question } from "../session/state.js";
+import { clusterOf, focus, labels, layout, mode, pointed, question } from "../session/state.js";
 
 const MAX_TITLE = 20; // characters of a name that stand on the map
 const HALF = 11; // half the height of a number, in pixels
@@ -44,13 +44,16 @@ function drawNumbers(map, pen, ends) {
     if (row < 0) return;
     const name = clusterOf(colours[number])?.name ?? "";
     const title = name.length > MAX_TITLE ? `${name.slice(0, MAX_TITLE - 1)}…` : name;
-    const text = title ? `${number} ${title}` : String(number);
+    const id = labels.value?.ids[number] ?? number;
+    // A name in another direction is kept apart from the id.
+    const text = title ? `${id} \u2068${title}\u2069` : String(id);
     const half = Math.max(HALF, pen.measureText(text).width / 2 + 7);
     const [middleX, middleY] = map.spot(row);
     const x = Math.max(half, Math.min(map.width - half, middleX));
     const isFree = (/** @type {number} */ y) =>
       taken.every(([a, b, w, h]) => Math.abs(a - x) > half + w || Math.abs(b - y) > HALF + h);
-    const y = AWAY.map((by) => middleY + by * HALF).find(isFree) ?? middleY;
+    const inside = (/** @type {number} */ y) => Math.max(HALF + 1, Math.min(map.height - HALF - 1, y));
+    const y = AWAY.map((by) => inside(middleY + by * HALF)).find(isFree) ?? inside(middleY);
     taken.push([x, y, half, HALF]);
     pen.globalAlpha = focused === null || focused === colours[number] ? 0.94 : 0.35;
     pen.fillStyle = styleOf("--card");
@@ -99,7 +102,7 @@ function drawEnds(pen, ends) {
 
 /** Where the two asked items are on the screen, if there are any. @param {MapView} map */
 function pairEnds(map) {
-  const pair = question.value?.pair;
+  const pair = mode.value === "pairs" ? question.value?.pair : null;
   const ends = pair ? [map.place(pair.i), map.place(pair.j)] : [];
   return ends.every(Boolean) ? /** @type {[number, number][]} */ (ends) : [];
 }

@@ -1,10 +1,23 @@
 /** The item under the pointer, in brief beside it; and the opened one, in full, in a corner. */
 
 import { get } from "../session/api.js";
+import { openMove, openMoveOut } from "../panel/acts.js";
 import { singleCard } from "../cards/cards.js";
 import { byId, el } from "../page/dom.js";
 import { clusterTag, preview, fetchThumbnail, rowTag } from "../cards/thumbs.js";
-import { clusters, focus, isHidden, labels, opened, placeOf, pointed, question } from "../session/state.js";
+import {
+  board,
+  clusters,
+  focus,
+  isHidden,
+  labels,
+  mode,
+  opened,
+  past,
+  placeOf,
+  pointed,
+  question,
+} from "../session/state.js";
 
 /** @param {import("./map.js").MapView} map */
 export function startPeek(map) {
@@ -36,14 +49,42 @@ export function startPeek(map) {
       { class: "icon", "aria-label": "Close this item", onclick: () => opened.set(null) },
       "×",
     );
-    const tag = placeOf(row) < 0 ? rowTag(row, item.cluster, item.colour) : clusterTag(row);
-    const head = el("header", {}, el("b", {}, item.id), tag, clusterButton(row), close);
-    full.replaceChildren(head, singleCard(item));
+    const tag = placeOf(row) < 0 ? rowTag(row, item.cluster_id, item.colour) : clusterTag(row);
+    const head = el("header", {}, el("b", {}, el("bdi", {}, item.id)), tag, clusterButton(row), close);
+    const form = full.dataset.row === String(row) ? full.querySelector(".act") : null;
+    const acts = isHidden(row) ? null : el("footer", {}, actButtons(row, item.cluster_id), form);
+    full.dataset.row = String(row);
+    const focused = full.contains(document.activeElement) ? document.activeElement : null;
+    full.replaceChildren(...[head, singleCard(item), acts].filter((part) => part !== null));
+    if (focused?.isConnected) focused.focus();
+    else if (focused) full.focus();
+    if (origin !== null) full.focus();
+  });
+
+  // Whoever opens an item by a key goes on in its card, and comes back when it is closed.
+  /** @type {HTMLElement | null} */
+  let origin = null;
+  opened.on((row) => {
+    const active = document.activeElement;
+    if (row !== null && active instanceof HTMLElement && active.closest("#panel")) origin = active;
+    if (row !== null) return;
+    if (origin?.isConnected && full.contains(active)) origin.focus();
+    origin = null;
   });
 
   // The cluster of an opened item is hidden while a question is about it, and names change.
-  question.on(() => opened.value !== null && isHidden(opened.value) && opened.set(opened.value));
+  for (const asked of [question, board, mode])
+    asked.on(() => opened.value !== null && isHidden(opened.value) && opened.set(opened.value));
   clusters.on(() => opened.value !== null && opened.set(opened.value));
+}
+
+/** What can be said about an item where it is. @param {number} row @param {number} id of its cluster */
+function actButtons(row, id) {
+  if (past.value !== null) return null;
+  const place = () => byId("open-card").querySelector("footer");
+  const out = el("button", { onclick: () => openMoveOut(place(), row, out) }, "Does not belong here");
+  const move = el("button", { onclick: () => openMove(place(), [row], [id], move) }, "Move to …");
+  return (clusters.value?.clusters.length ?? 0) > 1 ? el("p", {}, out, move) : el("p", {}, out);
 }
 
 /** @param {number} row */

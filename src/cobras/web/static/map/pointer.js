@@ -1,10 +1,16 @@
-/** Mouse and fingers on the map: drag to move, wheel or two fingers to zoom, lasso to choose a region, hover to see an item. */
+/**
+ * Mouse and fingers on the map: drag to move, wheel or two fingers to zoom, lasso to choose a region, hover to see an
+ * item; drag an item, by a finger after it was held for a moment, to carry it onto a cluster.
+ */
 
 import { byId } from "../page/dom.js";
+import { carryRow } from "../panel/carry.js";
 import { Nearest, rowsInside } from "./geometry.js";
 import { focus, layout, opened, pointed, rowAt as rowOf } from "../session/state.js";
 
 const REACH = 12; // pixels within which an item counts as pointed at
+const GRIP = 6; // and within which a drag carries it
+const HOLD = 400; // milliseconds for which a finger holds it first
 const STEP = 1.6; // how much a press of + or − zooms
 const SLACK = 4; // pixels that the pointer may move during a click
 
@@ -16,8 +22,9 @@ export function startPointer(map) {
   const tool = byId("lasso-tool");
   /** @type {Nearest | null} */
   let nearest = null;
-  /** @type {{x: number, y: number, moved: boolean, lasso: boolean} | null} */
+  /** @type {{x: number, y: number, moved: boolean, lasso: boolean, carries: boolean} | null} */
   let drag = null;
+  let hold = 0; // the timer of a finger that rests
   /** @type {Map<number, [number, number]>} where the fingers are that touch the map */
   const fingers = new Map();
 
@@ -30,11 +37,11 @@ export function startPointer(map) {
   };
 
   /** @param {PointerEvent} event */
-  const rowAt = (event) => {
+  const rowAt = (event, reach = REACH) => {
     if (!map.goal || layout.value?.layout === "none") return null;
     nearest ??= new Nearest(map.goal);
     const [px, py] = place(event);
-    const [[x, y], [x2, y2]] = [map.toMap(px, py), map.toMap(px + REACH, py + REACH)];
+    const [[x, y], [x2, y2]] = [map.toMap(px, py), map.toMap(px + reach, py + reach)];
     const found = nearest.find(x, y, x2 - x, y2 - y);
     return found === null ? null : rowOf(found);
   };
@@ -46,6 +53,7 @@ export function startPointer(map) {
   };
 
   const stop = () => {
+    clearTimeout(hold);
     drag = null;
     map.lasso = [];
     map.draw(false);
@@ -62,12 +70,23 @@ export function startPointer(map) {
     if (before > SLACK) map.zoomBy(Math.hypot(c[0] - d[0], c[1] - d[1]) / before, x, y);
   };
 
+  /** A finger has rested on an item. @param {number} row @param {PointerEvent} event */
+  const take = (row, event) => {
+    if (!drag || drag.moved) return;
+    drag.carries = carryRow(row, event);
+    pointed.set(drag.carries ? row : null);
+  };
+
   frame.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (event.button !== 0 || event.target !== map.overlay) return;
     const [x, y] = place(event);
     if (event.pointerType === "touch") fingers.set(event.pointerId, [x, y]);
     if (fingers.size > 1) return stop();
-    drag = { x, y, moved: false, lasso: event.shiftKey || tool.getAttribute("aria-pressed") === "true" };
+    const lasso = event.shiftKey || tool.getAttribute("aria-pressed") === "true";
+    drag = { x, y, moved: false, lasso, carries: false };
+    const row = lasso ? null : rowAt(event, event.pointerType === "mouse" ? GRIP : REACH);
+    if (row !== null && event.pointerType === "mouse") drag.carries = carryRow(row, event);
+    else if (row !== null) hold = setTimeout(() => take(row, event), HOLD);
     map.lasso = drag.lasso ? [map.toMap(x, y)] : [];
     if (drag.lasso) pointed.set(null);
     if (drag.lasso || event.pointerType === "mouse") frame.setPointerCapture(event.pointerId);
@@ -79,7 +98,8 @@ export function startPointer(map) {
     if (fingers.size > 1 && fingers.has(event.pointerId)) return pinch(event.pointerId, [x, y]);
     if (!drag) return pointed.set(event.target === map.overlay ? rowAt(event) : null);
     drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > SLACK;
-    if (!drag.moved) return undefined;
+    if (!drag.moved || drag.carries) return undefined;
+    clearTimeout(hold);
     if (drag.lasso) {
       map.lasso.push(map.toMap(x, y));
       return map.draw(false);
@@ -91,6 +111,7 @@ export function startPointer(map) {
 
   frame.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
     fingers.delete(event.pointerId);
+    clearTimeout(hold);
     const done = drag;
     drag = null;
     if (!done) return;
@@ -112,9 +133,13 @@ export function startPointer(map) {
     stop();
   });
 
-  // One finger scrolls the page; two are meant for the map.
-  const keep = (/** @type {TouchEvent} */ event) => event.touches.length > 1 && event.preventDefault();
+  // One finger scrolls the page; two are meant for the map, and so is one that carries an item.
+  const keep = (/** @type {TouchEvent | MouseEvent} */ event) => {
+    if (drag?.carries || ("touches" in event && event.touches.length > 1)) event.preventDefault();
+  };
   frame.addEventListener("touchstart", keep, { passive: false });
+  frame.addEventListener("touchmove", keep, { passive: false });
+  frame.addEventListener("contextmenu", keep);
 
   frame.addEventListener("pointerleave", () => pointed.set(null));
 

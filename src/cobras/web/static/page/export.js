@@ -1,6 +1,7 @@
 /** The menu of files to download, at any moment. */
 
 import { byId, el } from "./dom.js";
+import { startDownloads } from "../session/api.js";
 import { settings } from "../session/state.js";
 
 /** @type {Record<string, [string, string]>} */
@@ -14,6 +15,7 @@ const WORDS = {
 
 export function startExport() {
   const menu = byId("export");
+  startDownloads();
   settings.on((value) => {
     const links = (value?.exports ?? []).map((format) => {
       const [title, words] = WORDS[format] ?? [format, ""];

@@ -1,7 +1,7 @@
 /** Keys, by the character that they type, so that every keyboard layout works; off while a text is typed. */
 
 import { byId, el } from "./dom.js";
-import { settings } from "../session/state.js";
+import { mode, settings } from "../session/state.js";
 
 const LABELS = {
   " ": "Space",
@@ -11,6 +11,7 @@ const LABELS = {
   ArrowDown: "↓",
   Backspace: "⌫",
   Escape: "Esc",
+  Enter: "⏎",
 };
 
 /** What the legend says, in its order. */
@@ -18,17 +19,27 @@ const WORDS = {
   same: "the two belong together",
   different: "they do not",
   unsure: "cannot say: try another pair, or set it aside",
-  undo: "undo, any number of times (also Ctrl+Z)",
+  undo: "take back a card, or undo, any number of times (also Ctrl+Z)",
   redo: "redo",
   history: "history of answers",
   map: "large map, and back",
+  profile: "profile of the cluster that is looked at",
+  why: "what the answer decides, and back",
+  board: "boards in place of pairs, and back",
+  new_pile: "board: put the chosen card on a new pile",
+  join: "board, then two numbers: these piles belong together; if not joined, a card on one is different from the other",
+  finish: "board: save it; cards that lie nowhere are unsure",
   help: "this list",
 };
+
+/** What has a meaning only where pairs are asked, and only on a board. @type {Record<string, string[]>} */
+const ONLY = { pairs: ["same", "different"], board: ["new_pile", "join", "finish"] };
 
 /** @typedef {(event: KeyboardEvent) => void} Action */
 
 /**
- * @param {Record<string, Action>} actions by name; `cluster` gets the digit keys
+ * @param {Record<string, Action>} actions by name; `cluster` gets the digit keys, on a board `pile` gets them and
+ *   `choose` the arrow keys
  */
 export function startKeys(actions) {
   settings.on(showLegend);
@@ -68,11 +79,18 @@ function actionOf(event) {
   if (event.key === "Escape") return "escape";
   if (isTyping(target) || belongsTo(target, event.key)) return null;
   if (event.altKey || event.metaKey || event.ctrlKey) return withControl(event);
-  const name = bound(event);
+  const name = boardKey(event) ?? bound(event);
   if (name !== "help" && document.querySelector("dialog[open]")) return null;
   // A key that is held down must not answer questions that nobody has seen.
-  if (event.repeat && name !== "undo" && name !== "redo") return null;
+  if (event.repeat && name !== "undo" && name !== "redo" && name !== "choose") return null;
   return name ?? (/^[0-9]$/.test(event.key) ? "cluster" : null);
+}
+
+/** @param {KeyboardEvent} event */
+function boardKey(event) {
+  if (mode.value !== "board") return null;
+  if (event.key.startsWith("Arrow")) return "choose";
+  return /^[0-9]$/.test(event.key) ? "pile" : null;
 }
 
 /** @param {KeyboardEvent} event */
@@ -85,9 +103,10 @@ function withControl(event) {
 
 /** @param {KeyboardEvent} event */
 function bound(event) {
-  const all = Object.entries(settings.value?.keys ?? {}).flatMap(([name, keys]) =>
-    keys.map((key) => /** @type {const} */ ([name, key])),
-  );
+  const without = ONLY[mode.value === "board" ? "pairs" : "board"];
+  const all = Object.entries(settings.value?.keys ?? {})
+    .filter(([name]) => !without.includes(name))
+    .flatMap(([name, keys]) => keys.map((key) => /** @type {const} */ ([name, key])));
   let key = event.key;
   if (key.length === 1) {
     // The shift key decides about capitals: caps lock must not turn undo into redo.
@@ -124,8 +143,10 @@ function showLegend(value) {
   });
   const digits = [
     el("dt", {}, el("kbd", {}, "0"), " … ", el("kbd", {}, "9")),
-    el("dd", {}, "look at a cluster, and back"),
+    el("dd", {}, "look at a cluster, and back; board, from 1: put the chosen card on this pile"),
   ];
+  const arrows = ["←", "→", "↑", "↓"].map((key) => el("kbd", {}, key));
+  const choose = [el("dt", {}, arrows), el("dd", {}, "board: choose a card")];
   const escape = [el("dt", {}, el("kbd", {}, "Esc")), el("dd", {}, "look at everything again")];
-  byId("legend-keys").replaceChildren(...lines.flat(), ...digits, ...escape);
+  byId("legend-keys").replaceChildren(...lines.flat(), ...digits, ...choose, ...escape);
 }

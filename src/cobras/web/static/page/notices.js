@@ -12,18 +12,29 @@ export function showBanner(text) {
   if (banner.textContent !== text) banner.textContent = text;
 }
 
-/**
+/** Show a notice beside what the person looks at: in the panel where it is in view, else under the answers.
  * @param {string} text
  * @param {"plain" | "problem"} [tone]
  * @param {...(Node | string)} more what follows the text
  */
 export function showNotice(text, tone = "plain", ...more) {
+  return putNotice(isPanelInView() ? "panel-notices" : "question-notices", text, tone, more);
+}
+
+/** @param {string} place @param {string} text @param {"plain" | "problem"} tone @param {(Node | string)[]} more */
+function putNotice(place, text, tone, more) {
   const close = el("button", { class: "icon", "aria-label": "Close", onclick: () => notice.remove() }, "×");
   const notice = el("div", { class: `notice ${tone}` }, el("div", {}, text, more), close);
-  for (const place of document.querySelectorAll(".notices")) place.replaceChildren();
-  byId(isPanelInView() ? "panel-notices" : "question-notices").replaceChildren(notice);
+  clearNotices();
+  byId(place).replaceChildren(notice);
   notice.scrollIntoView({ block: "nearest" });
   setTimeout(() => notice.remove(), 1000 * SECONDS[tone]);
+  return notice;
+}
+
+/** Take away what was said before: after another change it may not be true any more. */
+export function clearNotices() {
+  for (const place of document.querySelectorAll(".notices")) place.replaceChildren();
 }
 
 /** Whether a notice fits into the panel, where it only makes a list shorter; elsewhere it moves the numbers. */
@@ -35,20 +46,24 @@ function isPanelInView() {
 /** @param {import("../session/types.js").Refusal} refusal */
 export function showRefusal(refusal) {
   if (refusal.error === "stale") {
-    showNotice(
-      "This was answered or changed elsewhere in the meantime. Here is the question that is open now.",
-    );
+    // Beside the cards, where another question stands now.
+    const words = "This was answered already, perhaps in another tab or just before the program ended. Here is what is open now.";
+    putNotice("question-notices", words, "plain", []);
   } else if (refusal.error === "contradiction") {
     const links = refusal.chain.filter((link) => link.index !== null);
-    const chain = links.map((link) => el("li", {}, recordLink(link.index ?? 0), ` said ${link.answer}`));
+    const chain = links.map((link) => el("li", {}, recordLink(link.index ?? 0, link.number), ` said ${link.answer}`));
     showNotice(refusal.message, "problem", el("ul", {}, chain));
   } else {
     showNotice(refusal.message, refusal.error === "nothing" ? "plain" : "problem");
   }
 }
 
-/** A button that shows one entry of the history. @param {number} index */
-export function recordLink(index) {
+/**
+ * A button that shows one entry of the history.
+ * @param {number} index
+ * @param {number | null} number that the history shows, if it has one
+ */
+export function recordLink(index, number) {
   const show = () => document.dispatchEvent(new CustomEvent("show-record", { detail: index }));
-  return el("button", { class: "link", onclick: show }, `entry ${index + 1}`);
+  return el("button", { class: "link", onclick: show }, number ? `answer ${number}` : "an entry");
 }

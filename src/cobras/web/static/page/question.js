@@ -3,12 +3,25 @@
 import { pairCards } from "../cards/cards.js";
 import { byId, el } from "./dom.js";
 import { labelOf } from "./keys.js";
-import { question, settings } from "../session/state.js";
+import { resultView } from "../start/result.js";
+import { mode, question, settings } from "../session/state.js";
 import { busy, change, computing } from "../session/sync.js";
 
 /** @typedef {import("../session/types.js").Question} Question */
 
 const SEEN = 300; // milliseconds that a person needs to see a pair
+/** The action of each button that has a key on it. */
+const BUTTONS = {
+  different: "different",
+  unsure: "unsure",
+  same: "same",
+  undo: "undo",
+  redo: "redo",
+  finish: "finish",
+  "card-unsure": "unsure",
+  "mode-board": "board",
+  "why-button": "why",
+};
 const ANSWERS = /** @type {const} */ (["different", "unsure", "same"]);
 
 /** The pair on the page; an answer is always about this one.
@@ -24,6 +37,7 @@ export function startQuestion() {
   for (const answer of ANSWERS) byId(answer).addEventListener("click", () => tell(answer));
   settings.on(showKeys);
   question.on((value) => value && show(value));
+  mode.on(() => question.value && show(question.value));
   computing.on(showComputing);
 }
 
@@ -45,8 +59,11 @@ export async function tell(answer) {
 async function show(value) {
   const number = ++n_shown;
   const cards = byId("cards");
+  showSaved(value);
   const [left, right] = [value.left, value.right];
-  if (value.state === "asking" && value.pair && left && right) {
+  const sorting = mode.value === "board" && value.state === "asking"; // board.js shows what is asked
+  if (sorting) shown = null;
+  else if (value.state === "asking" && value.pair && left && right) {
     const { i, j } = value.pair;
     if (shown?.i === i && shown?.j === j) return;
     // A pair that another tab put there must have been seen before a key can be meant for it.
@@ -63,25 +80,30 @@ async function show(value) {
     byId("guess").textContent = value.guess ? `The clustering says: ${value.guess}.` : "";
   } else if (value.state !== "computing") {
     shown = null;
+    const focused = byId("answers").contains(document.activeElement);
     cards.replaceChildren(ending(value));
+    if (focused) cards.querySelector("a, button")?.focus();
   }
-  if (value.saved && !sent) {
-    const message = value.message.replace(/\.$/, "");
-    byId("saved").textContent = message ? `✓ ${message}` : value.can_undo ? "✓ Everything is saved" : "";
-  }
-  cards.dataset.pair = shown ? `${shown.i},${shown.j}` : value.state;
+  if (value.state !== "computing") byId("question").dataset.state = value.state;
+  cards.dataset.pair = sorting ? "board" : shown ? `${shown.i},${shown.j}` : value.state;
+  cards.hidden = sorting;
   enable();
+}
+
+/** Say what was done last, also where the question stays the same. @param {Question} value */
+function showSaved(value) {
+  if (!value.saved || sent) return;
+  const message = value.message.replace(/\.$/, "");
+  byId("saved").textContent = message ? `✓ ${message}` : value.can_undo ? "✓ Everything is saved" : "";
 }
 
 /** What is shown in the place of a pair when there is none. @param {Question} value */
 function ending(value) {
-  const title = value.state === "done" ? "All done" : "Something went wrong";
-  const reason = value.progress?.reason || value.message;
+  const done = value.state === "done";
+  const title = done ? "Nothing is left to ask: your result" : "Something went wrong";
   byId("words").textContent = title;
-  byId("spoken").textContent = `${title}. ${reason}`;
-  const more =
-    value.state === "done" && el("p", {}, "You can still undo, change answers and name the clusters.");
-  return el("div", { class: "pair empty" }, el("p", {}, reason), more);
+  byId("spoken").textContent = done ? title : `${title}. ${value.message}`;
+  return done ? resultView() : el("div", { class: "pair empty" }, el("p", {}, value.message));
 }
 
 /**
@@ -116,16 +138,16 @@ function enable() {
 /** @param {import("../session/types.js").Settings | null} value */
 function showKeys(value) {
   if (!value) return;
-  byId("words").textContent = value.words;
-  for (const answer of [...ANSWERS, "undo", "redo"]) {
-    const keys = (value.keys[answer] ?? []).filter(
+  if (!question.value) byId("words").textContent = value.words;
+  for (const [id, action] of Object.entries(BUTTONS)) {
+    const keys = (value.keys[action] ?? []).filter(
       (key, k, all) => k === 0 || (key.startsWith("Arrow") && all.indexOf(key) === k),
     );
     const caps = keys.map((key) => el("kbd", {}, labelOf(key)));
-    byId(answer)
+    byId(id)
       .querySelector(".caps")
       .replaceChildren(...caps);
-    const spoken = (value.keys[answer] ?? []).map((key) => (key === " " ? "Space" : key));
-    byId(answer).setAttribute("aria-keyshortcuts", spoken.join(" "));
+    const spoken = (value.keys[action] ?? []).map((key) => (key === " " ? "Space" : key));
+    byId(id).setAttribute("aria-keyshortcuts", spoken.join(" "));
   }
 }

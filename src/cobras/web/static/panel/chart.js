@@ -1,6 +1,6 @@
 /** A small chart of one number over the answers. */
 
-import { el, svg } from "../page/dom.js";
+import { counted, el, svg } from "../page/dom.js";
 
 const WIDTH = 600;
 const HEIGHT = 110;
@@ -42,7 +42,7 @@ export function drawChart(title, values, format, range) {
     "p",
     { class: "foot" },
     el("span", {}, "0"),
-    el("span", {}, `${values.length - 1} answers`),
+    el("span", {}, counted(values.length - 1, "answer")),
   );
   return el("figure", { class: "chart" }, head, el("div", { class: "plot" }, scale, drawing), foot);
 }

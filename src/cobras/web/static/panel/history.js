@@ -41,11 +41,17 @@ export function startHistory() {
   });
 }
 
-/** Open the tab with all records, or only some. @param {string} name one of `FILTERS` */
-export function showHistory(name) {
+/** Open the tab with all records, or only some. @param {string} name one of `FILTERS` @param {boolean} [settle] whether
+ * to go on with the choices of the first */
+export async function showHistory(name, settle = false) {
   filter = name;
   showTab("history");
   show();
+  if (!settle) return;
+  await load();
+  open = records.filter(FILTERS[filter]).at(-1)?.index ?? null;
+  show();
+  byId("record-list").querySelector(".open .choices button")?.focus();
 }
 
 async function load() {
@@ -92,39 +98,47 @@ function line(record) {
     show();
     byId("record-list").querySelector(`[data-index="${record.index}"] .answer`)?.focus();
   };
-  const title = record.kind === "answer" ? String(record.number) : "+";
+  const title = record.number === null ? "+" : String(record.number);
+  const word = record.answer ?? record.kind;
   const button = el(
     "button",
     {
-      class: `answer ${record.answer}`,
+      class: `answer ${word}`,
       "aria-expanded": String(open === record.index),
-      "aria-label": `${record.answer}: change this answer`,
+      "aria-label": `${word}: change this`,
       onclick: toggle,
     },
-    record.answer,
+    word,
   );
-  const remark = !record.in_force
-    ? "no longer applies"
-    : record.set_aside
-      ? "set aside"
-      : !record.satisfied
-        ? "not satisfied now"
-        : "";
+  const taken = record.kind !== "answer" && record.kind !== "constraint" && record.answer === "unsure";
+  const remark = taken ? `${record.kind} that says nothing now` : remarks(record).join(", ");
+  const isVoid = record.n_pairs > 0 && record.n_void === record.n_pairs;
   const when = el("time", { datetime: new Date(1000 * record.at).toISOString() }, timeOf(record.at));
   return el(
     "li",
     {
-      class: [open === record.index && "open", !record.in_force && "void"].filter(Boolean).join(" "),
+      class: [open === record.index && "open", isVoid && "void"].filter(Boolean).join(" "),
       "data-index": record.index,
     },
     el("span", { class: "number" }, title),
-    thumbButton(record.left),
+    record.left ? thumbButton(record.left) : el("span"),
     button,
-    thumbButton(record.right),
+    record.right ? thumbButton(record.right) : el("span"),
     el("span", { class: "remark" }, remark),
     when,
     open === record.index && choices(record),
   );
+}
+
+/** What is not as it was said; of a board, for how many of its pairs. @param {HistoryRecord} record */
+function remarks(record) {
+  const { n_pairs, n_void, n_set_aside } = record;
+  const one = n_pairs <= 1;
+  return [
+    n_void && (one || n_void === n_pairs ? "no longer applies" : `${n_void} of ${counted(n_pairs, "pair")} no longer ${n_void === 1 ? "applies" : "apply"}`),
+    n_set_aside && (one ? "set aside" : `${counted(n_set_aside, "pair")} set aside`),
+    !record.satisfied && "not satisfied now",
+  ].filter((remark) => typeof remark === "string");
 }
 
 /** @param {HistoryRecord} record */
@@ -132,6 +146,7 @@ function choices(record) {
   const wanted = /** @type {import("../session/types.js").Answer[]} */ (
     record.set_aside ? ["different", "same"] : ["different", "unsure", "same"]
   );
+  if (record.kind !== "answer" && record.kind !== "constraint") return takeBack(record);
   const buttons = wanted
     .filter((answer) => answer !== record.answer)
     .map((answer) => el("button", { class: "quiet", onclick: () => revise(record, answer) }, answer));
@@ -143,11 +158,18 @@ function choices(record) {
   );
 }
 
+/** A board, a move or a merge can be taken back, whatever came after it. @param {HistoryRecord} record */
+function takeBack(record) {
+  const pairs = record.n_pairs > 1 ? `It says something about ${counted(record.n_pairs, "pair")}.` : "";
+  const button = el("button", { class: "quiet", onclick: () => revise(record, "unsure") }, "Take it back");
+  return el("div", { class: "choices" }, el("span", {}, pairs), record.answer === null && button);
+}
+
 /** @param {HistoryRecord} record @param {import("../session/types.js").Answer} answer */
 async function revise(record, answer) {
   const revision = question.value?.versions.session;
   open = null;
-  if (record.set_aside) {
+  if (record.set_aside && record.kind === "answer" && record.left && record.right) {
     const done = await change("revisit", { i: record.left.i, j: record.right.i, answer, revision });
     if (done) showNotice(`Settled: ${answer}.`);
     return;
@@ -156,7 +178,8 @@ async function revise(record, answer) {
   if (!result) return show();
   const lost = result.no_longer_apply;
   const unasked = result.no_longer_asked;
-  const words = [`Answer ${record.number ?? record.index + 1} is now ${answer}.`];
+  const what = record.kind === "answer" ? `Answer ${record.number}` : `The ${record.kind}`;
+  const words = [record.answer === null ? `${what} is taken back.` : `${what} is now ${answer}.`];
   words.push(
     lost.length
       ? `${counted(lost.length, "later answer")} no longer ${lost.length === 1 ? "applies" : "apply"}:`
@@ -164,7 +187,7 @@ async function revise(record, answer) {
   );
   const links = lost
     .slice(0, 12)
-    .map((/** @type {HistoryRecord} */ later) => [" ", recordLink(later.index)])
+    .map((/** @type {HistoryRecord} */ later) => [" ", recordLink(later.index, later.number)])
     .flat();
   const tail = unasked.length
     ? ` ${counted(unasked.length, "question")} would not come up any more; what you said stays in force.`

@@ -1,10 +1,25 @@
 /** The table of items: those that a search finds, those of one cluster or of a lasso, a page at a time. */
 
-import { get } from "../session/api.js";
-import { byId, counted, el } from "../page/dom.js";
-import { clusterOf, clusters, focus, opened, pointed, question, settings } from "../session/state.js";
+import { Refused, get } from "../session/api.js";
+import { byId, counted, el, percent } from "../page/dom.js";
+import { showNotice } from "../page/notices.js";
+import {
+  board,
+  clusterOf,
+  clusters,
+  focus,
+  isHidden,
+  labels,
+  mode,
+  opened,
+  placeOf,
+  pointed,
+  question,
+  settings,
+} from "../session/state.js";
 import { isShown, onTab, showTab } from "./tabs.js";
 import { preview, rowTag } from "../cards/thumbs.js";
+import { MOST as MOST_MOVED, closeForm, openMove, titleOf } from "./acts.js";
 
 const PAGE = 50;
 const CELLS = 4; // columns besides id and cluster
@@ -12,6 +27,7 @@ const MOST = 200; // rows that the server takes in one request
 const PAUSE = 150; // milliseconds after the last key before the search begins
 
 let offset = 0;
+let leastSure = false; // whether the items that are least sure come first
 let stale = true;
 let n_asked = 0;
 
@@ -26,16 +42,26 @@ export function startItems() {
     focus.set(colour === "" ? null : { colour: Number(colour) });
   });
   byId("drop-focus").addEventListener("click", () => focus.set(null));
+  byId("least-sure").addEventListener("click", () => setLeastSure(!leastSure));
+  byId("together").addEventListener("click", openTogether);
   byId("earlier").addEventListener("click", () => turn(-PAGE));
   byId("later").addEventListener("click", () => turn(PAGE));
   clusters.on(showClusters);
   focus.on((value) => {
+    if (byId("panel-items").querySelector(".act")) closeForm();
     startOver();
     if (value && "rows" in value) showTab("items");
   });
   clusters.on(refresh);
-  question.on(refresh);
+  for (const asked of [question, board, mode]) asked.on(refresh);
   onTab("items", () => stale && load());
+}
+
+/** @param {boolean} on */
+function setLeastSure(on) {
+  leastSure = on;
+  byId("least-sure").setAttribute("aria-pressed", String(on));
+  startOver();
 }
 
 function startOver() {
@@ -59,10 +85,18 @@ function turn(by) {
 async function load() {
   stale = false;
   const asked = ++n_asked;
-  const page = await fetchPage().catch(() => null);
+  const page = await fetchPage().catch((error) => {
+    // How sure it is of a row is not known for every kind of data.
+    if (leastSure && error instanceof Refused) {
+      showNotice(error.message, "problem");
+      setLeastSure(false);
+    }
+    return null;
+  });
   if (!page || asked !== n_asked) return;
-  const head = ["", "Item", "Cluster", ...page.columns.slice(0, CELLS)];
-  byId("item-head").replaceChildren(...head.map((name) => el("th", { scope: "col" }, name)));
+  const sure = page.items.some((item) => item.confidence !== null) ? ["Sure"] : [];
+  const head = ["", "Item", "Cluster", ...sure, ...page.columns.slice(0, CELLS)];
+  byId("item-head").replaceChildren(...head.map((name) => (name ? el("th", { scope: "col" }, name) : el("td"))));
   byId("item-rows").replaceChildren(...page.items.map((item) => line(item)));
   const last = Math.min(page.total, offset + PAGE);
   byId("item-count").textContent = page.total
@@ -78,6 +112,7 @@ async function fetchPage() {
   const focused = focus.value;
   if (!focused || "colour" in focused) {
     const cluster = focused ? clusterOf(focused.colour)?.number : null;
+    if (leastSure && !search) return get("unsure", { offset, limit: PAGE, cluster });
     return get("items", { offset, limit: PAGE, search, cluster });
   }
   const rows = search ? await searchRows(search, focused.rows) : focused.rows;
@@ -110,16 +145,17 @@ async function searchRows(search, rows) {
 
 /** @param {import("../session/types.js").ListedItem} item */
 function line(item) {
-  const open = el("button", { class: "link", onclick: () => opened.set(item.i) }, item.id);
-  const cells = item.cells.slice(0, CELLS).map((cell) => el("td", { title: cell }, cell ?? "–"));
+  const open = el("button", { class: "link", onclick: () => opened.set(item.i) }, el("bdi", {}, item.id));
+  const cells = item.cells.slice(0, CELLS).map((cell) => el("td", { title: cell }, el("bdi", {}, cell ?? "–")));
   const picture = item.image || item.line ? preview(item) : null;
   const listeners = { onpointerenter: () => pointed.set(item.i), onpointerleave: () => pointed.set(null) };
   return el(
     "tr",
-    listeners,
+    { "data-row": item.i, ...listeners },
     el("td", { class: "preview" }, picture),
     el("td", {}, open),
-    el("td", {}, rowTag(item.i, item.cluster, item.colour)),
+    el("td", {}, rowTag(item.i, item.cluster_id, item.colour)),
+    item.confidence === null ? null : el("td", { class: "sure" }, isHidden(item.i) ? "" : percent(item.confidence)),
     cells,
   );
 }
@@ -132,7 +168,7 @@ function showClusters() {
     el(
       "option",
       { value: cluster.colour },
-      cluster.name ? `${cluster.number} ${cluster.name}` : `Cluster ${cluster.number}`,
+      titleOf(cluster),
     ),
   );
   if (document.activeElement !== choice)
@@ -141,4 +177,24 @@ function showClusters() {
   const drop = byId("drop-focus");
   drop.hidden = !focused || !("rows" in focused);
   if (focused && "rows" in focused) drop.textContent = `${counted(focused.rows.length, "item")} in the lasso ×`;
+  const together = byId("together");
+  together.hidden = drop.hidden || focused.rows.length < 2;
+  const few = !together.hidden && focused.rows.length <= MOST_MOVED;
+  together.setAttribute("aria-disabled", String(!few));
+  together.title = few ? "Say that they are one thing" : `At most ${MOST_MOVED} items can be moved at once`;
+}
+
+/** Ask where the items of the lasso belong; the cluster that holds most of them is offered first. */
+function openTogether() {
+  const focused = focus.value;
+  const found = labels.value;
+  if (!focused || !("rows" in focused) || !found || focused.rows.length > MOST_MOVED) return;
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (const row of focused.rows) {
+    const id = found.ids[found.of[placeOf(row)]];
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  const ids = [...counts.keys()].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
+  openMove(byId("lasso-acts"), [...focused.rows], ids, byId("together"));
 }

@@ -29,6 +29,8 @@ function show() {
   set("n-aside", progress.n_set_aside);
   byId("hint").hidden = !progress.may_stop;
   byId("hint-reason").textContent = progress.reason;
+  byId("far").hidden = progress.n_left === null;
+  byId("far").textContent = `About ${progress.n_left} more questions until little changes.`;
 }
 
 /** @param {string} id @param {number | string} value @param {string} [noun] */
@@ -49,7 +51,16 @@ async function load() {
       percent,
       [0, 1],
     ),
+    ...(series.expected_ari.some((/** @type {number | null} */ value) => value !== null)
+      ? [drawChart(agreement(progress), series.expected_ari, (value) => value.toFixed(2), [0, 1])]
+      : []),
   );
+}
+
+/** @param {import("../session/types.js").Progress} progress */
+function agreement({ ari_range }) {
+  const range = ari_range ? `; now probably between ${ari_range[0].toFixed(2)} and ${ari_range[1].toFixed(2)}` : "";
+  return `How well the clusters are expected to agree with what you mean (adjusted Rand index: 1 is all right)${range}`;
 }
 
 /** @param {import("../session/types.js").Settings | null} value */

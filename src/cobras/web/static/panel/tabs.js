@@ -2,7 +2,7 @@
 
 import { byId } from "../page/dom.js";
 
-const NAMES = ["clusters", "items", "history", "progress"];
+const NAMES = ["clusters", "items", "history", "progress", "data"];
 
 /** @type {Record<string, () => void>} */
 const listeners = {};

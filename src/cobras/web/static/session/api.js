@@ -1,4 +1,24 @@
-/** Calls to the server: JSON both ways, refusals as errors, and the stream of events. */
+/** Calls to the server: JSON both ways, refusals as errors, pictures, files and the stream of events.
+ *
+ * In a notebook there is no server. The page is in a frame, and the widget around it takes the same requests to Python.
+ */
+
+/**
+ * @typedef {object} Widget what `notebook/widget.js` offers
+ * @property {(path: string, options?: RequestInit) => Promise<Response>} fetch
+ * @property {(listeners: Listeners, onConnection: (connected: boolean) => void) => void} listen
+ * @property {string} lost what is said while Python does not reply
+ *
+ * @typedef {Record<string, (data: any) => void>} Listeners by the name of the event
+ */
+
+const KEPT = 500; // pictures kept in memory in a notebook, where the browser keeps none
+
+/** @type {Widget | null} */
+const widget = /** @type {any} */ (frameElement)?.cobras ?? null;
+
+/** What is said while no answer comes. */
+export const LOST = widget?.lost ?? "The server does not answer. Reconnecting …";
 
 /** The server could not be reached; nothing is known about what it did. */
 export class Unreachable extends Error {}
@@ -28,11 +48,16 @@ export function post(path, body) {
   return call(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
+/** @param {string} path @param {RequestInit} [options] */
+function request(path, options) {
+  return widget ? widget.fetch(path, options) : fetch(path, options);
+}
+
 /** @param {string} path @param {RequestInit} options */
 async function call(path, options) {
   let response, text;
   try {
-    response = await fetch(`api/${path}`, { ...options, cache: "no-store", credentials: "same-origin" });
+    response = await request(`api/${path}`, { ...options, cache: "no-store", credentials: "same-origin" });
     text = await response.text();
   } catch (error) {
     throw new Unreachable(String(error));
@@ -55,10 +80,11 @@ function readJson(text) {
 /**
  * Listen to the server for as long as the page lives. A lost stream is opened again every second.
  *
- * @param {Record<string, (data: any) => void>} listeners by the name of the event
+ * @param {Listeners} listeners
  * @param {(connected: boolean) => void} onConnection
  */
 export function listen(listeners, onConnection) {
+  if (widget) return widget.listen(listeners, onConnection);
   const source = new EventSource("api/events");
   source.addEventListener("open", () => onConnection(true));
   source.addEventListener("error", () => {
@@ -70,6 +96,53 @@ export function listen(listeners, onConnection) {
   for (const [name, listener] of Object.entries(listeners)) {
     source.addEventListener(name, (event) => listener(JSON.parse(event.data)));
   }
+}
+
+/** @type {Map<string, Promise<string>>} addresses of pictures in memory, by those on the server */
+const pictures = new Map();
+
+/** @type {WeakMap<HTMLImageElement, Promise<void>>} */
+const coming = new WeakMap();
+
+/** Let an image show a picture of the server. @param {HTMLImageElement} image @param {string} src */
+export function showPicture(image, src) {
+  if (!widget) image.src = src;
+  else coming.set(image, kept(src).then((address) => void (image.src = address)));
+}
+
+/** Wait until an image can be painted at once. @param {HTMLImageElement} image */
+export async function decode(image) {
+  await coming.get(image);
+  await image.decode();
+}
+
+/** @param {string} src */
+function kept(src) {
+  const found = pictures.get(src) ?? request(src).then((response) => response.blob()).then(URL.createObjectURL);
+  pictures.set(src, found);
+  if (pictures.size > KEPT) {
+    const [[oldest, address]] = pictures;
+    pictures.delete(oldest);
+    address.then(URL.revokeObjectURL);
+  }
+  return found;
+}
+
+/** Let links to files work where no server sends them. */
+export function startDownloads() {
+  if (!widget) return;
+  document.addEventListener("click", async (event) => {
+    const link = event.target instanceof Element && event.target.closest("a[download]");
+    if (!link || link.getAttribute("href")?.startsWith("blob:")) return;
+    event.preventDefault();
+    const response = await request(link.getAttribute("href") ?? "");
+    const file = document.createElement("a");
+    file.href = URL.createObjectURL(await response.blob());
+    const [, name] = /''([^;]*)$/.exec(response.headers.get("content-disposition") ?? "") ?? [];
+    file.download = decodeURIComponent(name ?? "cobras");
+    file.click();
+    setTimeout(() => URL.revokeObjectURL(file.href), 60_000);
+  });
 }
 
 /** Bytes of a base64 text. @param {string} text @returns {ArrayBuffer} */

@@ -1,10 +1,11 @@
 /** What the page knows: one signal per thing, set by sync.js and by the person, read by every view. */
 
-import { unknown } from "./signal.js";
+import { signal, unknown } from "./signal.js";
 
 /**
  * @typedef {import("./types.js").Settings} Settings
  * @typedef {import("./types.js").Question} Question
+ * @typedef {import("./types.js").Board} Board
  * @typedef {import("./types.js").Labels} Labels
  * @typedef {import("./types.js").Clusters} Clusters
  * @typedef {import("./types.js").Layout} Layout
@@ -33,6 +34,11 @@ export const pointed = /** @type {Known<number>} */ (unknown());
 // The row whose card is open beside the map.
 export const opened = /** @type {Known<number>} */ (unknown());
 
+// How the person is asked: by pairs, or by boards.
+export const mode = signal(/** @type {"pairs" | "board"} */ ("pairs"));
+// The board that is to be sorted in place of the open pair.
+export const board = /** @type {Known<Board>} */ (unknown());
+
 /** The row at a place of the map. @param {number} place */
 export function rowAt(place) {
   const rows = layout.value?.rows;
@@ -52,17 +58,17 @@ export function placeOf(row) {
   return rows[low] === row ? low : -1;
 }
 
-/** Whether a row is one of the two that are asked about, and must not give its cluster away.
- * @param {number} row */
+/** Whether a row is asked about now, and must not give its cluster away. @param {number} row */
 export function isHidden(row) {
+  if (!settings.value?.blind) return false;
+  if (mode.value === "board") return Boolean(board.value?.cards.some((card) => card.i === row));
   const pair = question.value?.pair;
-  return Boolean(settings.value?.blind && pair && (row === pair.i || row === pair.j));
+  return Boolean(pair && (row === pair.i || row === pair.j));
 }
 
-/** The name a person gave to a cluster, or its number.
- * @param {number} number @param {number} colour which finds the name also where numbers were others, in the past */
-export function clusterTitle(number, colour) {
-  return clusterOf(colour)?.name || `Cluster ${number}`;
+/** The name a person gave to a cluster, or its id. @param {number} id */
+export function clusterTitle(id) {
+  return clusters.value?.clusters.find((cluster) => cluster.id === id)?.name || `Cluster ${id}`;
 }
 
 /** The cluster that has a colour now. @param {number} colour */

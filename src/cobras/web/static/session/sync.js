@@ -3,10 +3,10 @@
  * and what else changed (labels, clusters, map) is fetched after the next pair has been painted.
  */
 
-import { Refused, Unreachable, bytes, get, listen, post } from "./api.js";
+import { LOST, Refused, Unreachable, bytes, get, listen, post } from "./api.js";
 import { fetchAhead } from "../cards/cards.js";
 import { afterPaint } from "../page/dom.js";
-import { showBanner, showNotice, showRefusal } from "../page/notices.js";
+import { clearNotices, showBanner, showNotice, showRefusal } from "../page/notices.js";
 import { signal, unknown } from "./signal.js";
 import { clusters, focus, labels, layout, past, question, settings } from "./state.js";
 
@@ -28,6 +28,10 @@ let n_changes = 0; // a question that was fetched before a change must not be sh
 let lastEvent = null;
 /** @type {number[]} rows that the next question may show */
 let rowsAhead = [];
+/** What is said while the server does not answer. */
+let lost = LOST;
+/** @type {number | null} the last map that an event was about */
+let mapAnnounced = null;
 /** What goes on when the connection is back. @type {(() => void)[]} */
 let waiting = [];
 
@@ -53,6 +57,12 @@ export async function start() {
   });
 }
 
+/** End the server, for which Python waits. */
+export async function close() {
+  lost = "Closed. Python goes on with the session; this page can be closed.";
+  await post("close", {});
+}
+
 /**
  * Send a change, after those sent before, and show the state it leads to.
  *
@@ -70,10 +80,12 @@ export function change(path, body) {
 /** @param {string} path @param {object} body */
 async function send(path, body) {
   try {
-    // Only `tell` may be sent twice: it names its pair, so the server takes it once.
+    // Only `tell` and `sort` may be sent twice: they name what they are about, so the server takes them once.
     const call = () => post(path, body);
-    const result = await (path === "tell" ? retry(call) : call());
+    const result = await (path === "tell" || path === "sort" ? retry(call) : call());
     n_changes += 1;
+    // What an answer does not make wrong may be read until it goes by itself.
+    if (path !== "tell" && path !== "sort") clearNotices();
     accept(result);
     return result;
   } catch (error) {
@@ -109,6 +121,8 @@ function accept(fresh) {
   if (known && known.run !== fresh.run) {
     for (const thing of [labels, clusters, layout]) thing.set(null);
     past.set(null);
+    // The data may be read in another way by now.
+    get("settings").then(settings.set, onRefusal);
   }
   if (fresh.state !== "computing") computing.set(null);
   else if (fresh.computing) computing.set(fresh.computing);
@@ -129,6 +143,10 @@ async function fetchMap() {
   const { data, rows, ...rest } = await get("map");
   if (rest.problem && rest.problem !== layout.value?.problem) showNotice(rest.problem, "problem");
   layout.set({ ...rest, rows: rows && new Uint32Array(bytes(rows)), xy: new Float32Array(bytes(data)) });
+  // The event about a better one may have come before this one did.
+  const announced = mapAnnounced;
+  mapAnnounced = null;
+  if (announced !== null && announced !== rest.version) await fetchMap();
 }
 
 /** @param {any} body */
@@ -152,6 +170,7 @@ function onState(event) {
 
 /** @param {{version: number}} event */
 function onMap(event) {
+  mapAnnounced = event.version;
   if (busy.value) return; // the reply to the change that was sent says which map there is
   if (layout.value && layout.value.version !== event.version) fetchMap().catch(onRefusal);
 }
@@ -164,19 +183,19 @@ function onAhead({ ahead }) {
 
 /** @param {boolean} connected */
 function onConnection(connected) {
-  showBanner(connected ? "" : "The server does not answer. Reconnecting …");
+  showBanner(connected ? "" : lost);
   if (!connected) return;
   for (const go of waiting.splice(0)) go();
 }
 
 /** Do something, and after a lost connection do it again. @param {() => Promise<any>} work */
-async function retry(work) {
+export async function retry(work) {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      showBanner("The server does not answer. Reconnecting …");
+      showBanner(lost);
       await new Promise((resolve) => waiting.push(() => resolve(null)));
     }
   }
