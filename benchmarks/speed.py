@@ -39,7 +39,7 @@ ALL_METHODS: dict[str, Any] = {
     "COBRA-25": COBRA(25),
     "COBS": COBS(n_jobs=1),
     "MPCKMeans-NPU": NPU(MPCKMeans(3)),
-    "COSC-NPU": NPU(COSC(3, preset="fast")),
+    "COSC-NPU": NPU(COSC(3, preset="fast"), warm_start=True),
     "Explore-Consolidate": ExploreConsolidate(3),
     "Min-Max": MinMax(3),
 }
@@ -147,7 +147,7 @@ def growth_with_rows() -> None:
 
 def to_the_end(name: str, X: FloatArray, y: IntArray, k: int, n_queries: int) -> None:
     """Print what NPU with COSC takes."""
-    model = NPU(COSC(k, preset="fast"))
+    model = NPU(COSC(k, preset="fast"), warm_start=True)
     took = seconds(model, X, y, n_queries)
     n_rounds = len({id(p) for p in model.labels_per_query_.partitions})
     ari = adjusted_rand_score(y, model.labels_)

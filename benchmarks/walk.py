@@ -31,6 +31,7 @@ from cobras.cli import main as command
 
 PACKAGE = Path(cobras.__file__).parent
 LIMITS = {"COBRAS().fit": 16, "read_dataset": 7, "cobras serve": 40}
+IDLE = 15  # seconds for thinking ahead, and compiling: a server that is ended while it computes ends this program
 
 
 @contextlib.contextmanager
@@ -51,7 +52,7 @@ def watch(found: set[str]) -> Iterator[None]:
         threading.setprofile(None)
 
 
-def serve(table: Path, session: Path) -> None:
+def serve(table: Path, session: Path, at_question: Callable[[], None]) -> None:
     """Start the server, fetch the first question as a page does, and stop it as Ctrl-C does."""
     output = io.StringIO()
 
@@ -64,6 +65,8 @@ def serve(table: Path, session: Path) -> None:
         question = f"{page.partition('?')[0].rstrip('/')}/api/question"
         while b'"pair"' not in opener.open(question, timeout=60).read():
             time.sleep(0.02)
+        at_question()
+        time.sleep(IDLE)
         os.kill(os.getpid(), signal.SIGINT)
 
     visitor = threading.Thread(target=visit)
@@ -73,13 +76,14 @@ def serve(table: Path, session: Path) -> None:
     visitor.join()
 
 
-def files_of(call: Callable[[int], Any]) -> set[str]:
-    """Return the files on the way of a call; it gets the number of the try."""
-    call(0)
+def files_of(call: Callable[[int, Callable[[], None]], Any]) -> set[str]:
+    """Return the files on the way of a call; it gets the number of the try, and what to call where the way ends."""
+    call(0, lambda: None)
     found: set[str] = set()
+    until_end: list[set[str]] = []
     with watch(found):
-        call(1)
-    return found
+        call(1, lambda: until_end.append(set(found)))
+    return until_end[0] if until_end else found
 
 
 def main() -> int:
@@ -93,10 +97,10 @@ def main() -> int:
         folder = Path(name)
         table = folder / "flowers.csv"
         iris.frame.to_csv(table, index=False)
-        calls: dict[str, Callable[[int], Any]] = {
-            "COBRAS().fit": lambda k: COBRAS(max_queries=50, random_state=k).fit(iris.data, iris.target),
-            "read_dataset": lambda k: read_dataset(table),
-            "cobras serve": lambda k: serve(table, folder / f"{k}.cobras"),
+        calls: dict[str, Callable[[int, Callable[[], None]], Any]] = {
+            "COBRAS().fit": lambda k, _: COBRAS(max_queries=50, random_state=k).fit(iris.data, iris.target),
+            "read_dataset": lambda k, _: read_dataset(table),
+            "cobras serve": lambda k, end: serve(table, folder / f"{k}.cobras", end),
         }
         for call, work in calls.items():
             found = files_of(work)
