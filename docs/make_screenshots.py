@@ -1,10 +1,14 @@
 """The pictures of the web page in docs/images; needs chromium, playwright and Pillow.
 
+    python docs/make_screenshots.py             # those of the docs
+    python docs/make_screenshots.py --look DIR  # six screens, each light, dark, on a phone and 2560 wide
+
 Every picture is of a real session: `cobras` serves the page, and a browser answers its questions by key.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import random
@@ -27,11 +31,18 @@ COBRAS = [sys.executable, "-c", "import sys; from cobras.cli import main; sys.ex
 CHROMIUM = os.environ.get("COBRAS_CHROMIUM") or shutil.which("chromium") or "chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 DESK = {"viewport": {"width": 1280, "height": 800}}
+WIDE = {"viewport": {"width": 2560, "height": 1440}}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
     "device_scale_factor": 1.5,
     "is_mobile": True,
     "has_touch": True,
+}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": DESK,
+    "dark": {**DESK, "dark": True},
+    "phone": PHONE,
+    "wide": WIDE,
 }
 
 NOTES = {
@@ -70,6 +81,8 @@ NOTES = {
         ],
     ),
 }
+FEW = ("--method", "cobra", "--set", "n_super_instances=12", "--session", "result.cobras")
+GROWERS = ["Barolo", "Grignolino", "Barbera"]
 PLACES = ["north", "south", "east", "west", "old", "new", "upper", "lower"]
 
 
@@ -98,12 +111,23 @@ def serve(folder: Path, *arguments: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def open_page(browser: Browser, address: str, dark: bool = False, **options: Any) -> Iterator[Page]:
-    """Open a tab with the page and wait for its first question."""
+def open_page(
+    browser: Browser,
+    address: str,
+    dark: bool = False,
+    first: bool = False,
+    shown: str = '#cards[data-pair*=","]',
+    **options: Any,
+) -> Iterator[Page]:
+    """Open a tab with the page and wait for its first question; `first` for a person who was never there."""
     context = browser.new_context(color_scheme="dark" if dark else "light", **options)
     page = context.new_page()
+    # The pictures show pairs, also where the page would go over to boards.
+    page.add_init_script("localStorage.setItem('cobras-mode', 'pairs')")
+    if not first:
+        page.add_init_script("localStorage.setItem('cobras-welcome', 'seen')")
     page.goto(address)
-    page.wait_for_selector('#cards[data-pair*=","]')
+    page.wait_for_selector(shown)
     yield page
     context.close()
 
@@ -115,13 +139,24 @@ def shown_pair(page: Page) -> tuple[int, int]:
 
 
 def answer_questions(page: Page, kinds: Sequence[Any], n: int) -> None:
-    """Answer n questions by the true kinds."""
+    """Answer n questions by the true kinds, or as many as there are."""
     for _ in range(n):
+        if page.locator(".result").count():
+            return
         i, j = shown_pair(page)
         page.keyboard.press("s" if kinds[i] == kinds[j] else "d")
         page.wait_for_function(
             "shown => document.querySelector('#cards').dataset.pair !== shown", arg=f"{i},{j}"
         )
+
+
+def name_clusters(page: Page, names: Sequence[str]) -> None:
+    """Type names for the first clusters of the list."""
+    for k, name in enumerate(names):
+        box = page.locator("#cluster-list input").nth(k)
+        box.fill(name)
+        box.press("Enter")
+        page.wait_for_timeout(500)
 
 
 def save_screenshot(page: Page, name: str) -> None:
@@ -148,23 +183,38 @@ def digits(browser: Browser, folder: Path) -> None:
             save_screenshot(page, "images-phone")
 
 
-def wines(browser: Browser, folder: Path) -> None:
-    """A table, with named clusters; on a phone as well."""
+def write_wines(folder: Path) -> Any:
+    """Write a table of wines, and return the data set."""
     wine = load_wine()
     names = [name.replace("_", " ") for name in wine.feature_names]
     columns = {"id": [f"wine {k}" for k in range(1, 179)], **dict(zip(names, wine.data.T, strict=True))}
     pl.DataFrame({**columns, "grower": wine.target}).write_csv(folder / "wine.csv")
+    return wine
+
+
+def wines(browser: Browser, folder: Path) -> None:
+    """A table, with named clusters; on a phone as well."""
+    wine = write_wines(folder)
     with serve(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2") as address:
+        with open_page(browser, address, first=True, **DESK) as page:
+            save_screenshot(page, "first-run")
         with open_page(browser, address, **DESK) as page:
             answer_questions(page, wine.target, 20)
-            for number, name in enumerate(("Barolo", "Grignolino", "Barbera")):
-                box = page.get_by_label(f"Name of cluster {number}")
-                box.fill(name)
-                box.press("Enter")
-                page.wait_for_timeout(500)
+            name_clusters(page, GROWERS)
             save_screenshot(page, "table-light")
         with open_page(browser, address, dark=True, **PHONE) as page:
             save_screenshot(page, "table-phone")
+
+
+def result(browser: Browser, folder: Path) -> None:
+    """What stands on the page when nothing is left to ask."""
+    with (
+        serve(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2", *FEW) as address,
+        open_page(browser, address, **DESK) as page,
+    ):
+        answer_questions(page, load_wine().target, 200)
+        name_clusters(page, GROWERS)
+        save_screenshot(page, "result")
 
 
 def suggestions(browser: Browser, folder: Path) -> None:
@@ -182,11 +232,53 @@ def suggestions(browser: Browser, folder: Path) -> None:
         save_screenshot(page, "texts-light")
 
 
+def look(browser: Browser, folder: Path, into: Path) -> None:
+    """Write every screen in every look: first run, question, clusters, profile, end state and report."""
+    wine = write_wines(folder)
+
+    def save(page: Page, name: str) -> None:
+        page.wait_for_timeout(1200)
+        page.screenshot(path=into / f"{name}.png")
+
+    into.mkdir(parents=True, exist_ok=True)
+    with serve(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2") as address:
+        for name, options in LOOKS.items():
+            with open_page(browser, address, first=True, **options) as page:
+                save(page, f"first-run-{name}")
+        with open_page(browser, address, **DESK) as page:
+            answer_questions(page, wine.target, 15)
+            name_clusters(page, GROWERS)
+        for name, options in LOOKS.items():
+            with open_page(browser, address, **options) as page:
+                save(page, f"question-{name}")
+                page.locator("#tab-clusters").click()
+                page.locator("#panel").scroll_into_view_if_needed()
+                save(page, f"clusters-{name}")
+                page.locator("#cluster-list [data-key=profile]").first.click()
+                save(page, f"profile-{name}")
+                report = page.evaluate("async () => (await fetch('/api/export?format=html')).text()")
+                beside = page.context.new_page()
+                beside.set_content(report)
+                save(beside, f"report-{name}")
+    with serve(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2", *FEW) as address:
+        with open_page(browser, address, **DESK) as page:
+            answer_questions(page, wine.target, 200)
+            name_clusters(page, GROWERS)
+        for name, options in LOOKS.items():
+            with open_page(browser, address, shown=".result", **options) as page:
+                save(page, f"end-{name}")
+
+
 def main() -> None:
     """Make all pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--look", type=Path, metavar="DIR")
+    into = parser.parse_args().look
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        for take_screenshots in (digits, wines, suggestions):
+        if into is not None:
+            look(browser, Path(folder), into)
+        for take_screenshots in (wines, result, suggestions, digits) if into is None else ():
             take_screenshots(browser, Path(folder))
         browser.close()
 
