@@ -2,7 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-XDIST ?= --numprocesses=2
+XDIST ?= --numprocesses=3 --dist=loadfile  # what a file sets up, it sets up once; a browser is waited for
+SOAK := $(addprefix tests/,session/durability/test_crash.py session/durability/test_journal_damage.py \
+	session/durability/test_forgeries.py data/odd/test_damage.py data/odd/test_nasty.py web/test_fuzz.py \
+	web/page/test_board.py \
+	cli/test_serve.py::test_answers_and_undos_take_no_more_memory)
 
 .DEFAULT_GOAL := demo
 .PHONY: help demo test lint soak bench agreement docs hooks wheel clean
@@ -12,7 +16,7 @@ help:                       ## this list
 	do printf 'make %-10s %s\n' "$$target" "$$what"; done
 
 demo: .venv/base            ## cluster the bundled digits by answering questions
-	@$(BIN)/cobras demo
+	@$(BIN)/cobras demo $(OPTIONS)
 
 test: .venv/test            ## all tests and doctests
 	$(BIN)/python -m pytest $(XDIST)
@@ -22,8 +26,8 @@ lint: .venv/lint            ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-soak: .venv/test            ## the long forms of the tests: ten times the kills, more examples
-	COBRAS_SOAK=1 $(BIN)/python -m pytest $(XDIST)
+soak: .venv/test            ## kills, flipped bits, nasty files and requests by the thousand; prints what was lost
+	COBRAS_SOAK=1 $(BIN)/python -m pytest $(XDIST) --dist=worksteal $(SOAK)
 
 bench: .venv/peers          ## speed beside scikit-learn and the peers, as ratios, and growth with the rows
 	$(BIN)/python -m benchmarks.kmeans
@@ -37,7 +41,7 @@ bench: .venv/peers          ## speed beside scikit-learn and the peers, as ratio
 agreement: .venv/peers      ## same behaviour as cobras-ts, 50 seeds
 	$(BIN)/python -m benchmarks.agreement
 
-docs: .venv/docs            ## HTML in docs/_build
+docs: .venv/docs            ## HTML in docs/_build, tutorials included, which are run
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
 
 hooks: .venv/lint           ## run style and types before every commit
@@ -47,7 +51,7 @@ wheel: .venv/test           ## dist/*.whl
 	$(BIN)/python -m build --wheel
 
 clean:                      ## remove .venv and all that was built
-	rm -rf .venv build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/tutorials .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/base: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cobras needs Python >= 3.11")'

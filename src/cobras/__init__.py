@@ -3,7 +3,19 @@
 The public names stand in `__init__.pyi`. Each is imported when it is first used, so `import cobras` stays light.
 """
 
+import os
 import sys
+
+# `python -m cobras` puts the working directory first, but a file random.py beside the data is not to be run, not
+# even by the imports below. Meanwhile sys.argv[0] is "-m"; what is run is the word before the arguments.
+if (
+    sys.argv[:1] == ["-m"]
+    and sys.orig_argv[-len(sys.argv) :][:1] in (["cobras"], ["-mcobras"])
+    and sys.path[0] in ("", os.getcwd())  # noqa: PTH109
+    and not sys.flags.safe_path
+):
+    del sys.path[0]
+
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_wheel_runs_outside_the_checkout(tmp_path):
+def test_the_wheel_runs_outside_the_checkout(tmp_path, monkeypatch):
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
@@ -20,17 +20,14 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     ]
     # The dependencies are borrowed from this environment; the package itself comes from the wheel alone.
     home = tmp_path / "venv"
-    venv.create(home, with_pip=True)
+    venv.create(home)
     python = home / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", wheel], check=True)
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "-q"]
+    subprocess.run([*install, "--no-deps", "--no-index", wheel], check=True)
     (borrowed,) = [p for p in sys.path if p.endswith("site-packages")][:1]
-    site = subprocess.run(
-        [python, "-c", "import site; print(site.getsitepackages()[0])"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    Path(site, "borrowed.pth").write_text(f"import sys; sys.path.append({borrowed!r})\n")
+    (site,) = home.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(f"import sys; sys.path.append({borrowed!r})\n")
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     table = tmp_path / "t.csv"
     table.write_text("a,b,kind\n" + "".join(f"{i % 7},{i // 7},{'xy'[i > 20]}\n" for i in range(42)))
     run = [home / "bin" / "cobras", "run", "t.csv", "--label", "kind", "--max-queries", "5", "--json"]
