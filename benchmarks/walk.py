@@ -31,7 +31,6 @@ from cobras.cli import main as command
 
 PACKAGE = Path(cobras.__file__).parent
 LIMITS = {"COBRAS().fit": 16, "read_dataset": 7, "cobras serve": 40}
-IDLE = 15  # seconds for thinking ahead, and compiling: a server that is ended while it computes ends this program
 
 
 @contextlib.contextmanager
@@ -52,6 +51,14 @@ def watch(found: set[str]) -> Iterator[None]:
         threading.setprofile(None)
 
 
+def wait_until_idle() -> None:
+    """Wait for thinking ahead, and compiling: a server that is ended while it computes ends this program."""
+    used = -1.0
+    while time.process_time() - used > 0.1:
+        used = time.process_time()
+        time.sleep(2)
+
+
 def serve(table: Path, session: Path, at_question: Callable[[], None]) -> None:
     """Start the server, fetch the first question as a page does, and stop it as Ctrl-C does."""
     output = io.StringIO()
@@ -66,7 +73,7 @@ def serve(table: Path, session: Path, at_question: Callable[[], None]) -> None:
         while b'"pair"' not in opener.open(question, timeout=60).read():
             time.sleep(0.02)
         at_question()
-        time.sleep(IDLE)
+        wait_until_idle()
         os.kill(os.getpid(), signal.SIGINT)
 
     visitor = threading.Thread(target=visit)

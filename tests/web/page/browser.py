@@ -10,7 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,6 +32,13 @@ ARGUMENTS = [
 PATIENCE = 120_000  # milliseconds: machines may be busy, and kernels that are not compiled may take a minute
 expect.set_options(timeout=PATIENCE)
 SHOWN = '#cards[data-pair*=","]'  # a pair stands on the page
+# Its pictures are there, and so is what comes after the question: the lists of the open panel.
+LOADED = """() => [...document.querySelectorAll("#cards img")].every((image) => image.complete)
+  && document.querySelector("#cluster-list [data-cluster], #data-columns li")"""
+OTHER = """shown => {
+  const { pair } = document.querySelector("#cards").dataset;
+  return pair && pair !== "computing" && pair !== shown;
+}"""
 
 
 def find_chromium() -> str:
@@ -79,6 +87,7 @@ def tab(
     with watch_console(context, expected) as page:
         page.goto(address)
         page.wait_for_selector(SHOWN)
+        page.wait_for_function(LOADED)
         yield page
     context.close()
 
@@ -105,9 +114,16 @@ def open_pair(page: Page) -> tuple[int, int]:
 
 
 def wait_for_other(page: Page, pair: tuple[int, int]) -> None:
-    """Wait until another pair, or none, stands on the page."""
-    shown = f"{pair[0]},{pair[1]}"
-    page.wait_for_function("shown => document.querySelector('#cards').dataset.pair !== shown", arg=shown)
+    """Wait until another pair stands on the page, or nothing is left to ask."""
+    page.wait_for_function(OTHER, arg=f"{pair[0]},{pair[1]}")
+
+
+def wait_until(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until something holds; what is drawn, measured or sent takes a moment on a busy machine."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not holds():
+        assert time.monotonic() < end
+        page.wait_for_timeout(20)
 
 
 def press(page: Page, key: str) -> tuple[int, int]:

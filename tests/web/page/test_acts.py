@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -246,10 +247,11 @@ def test_values_in_another_direction_are_kept_apart(browser: Browser, tmp_path: 
 def spot_of_an_item(page: Page, without: set[str]) -> tuple[tuple[float, float], str]:
     """Where on the screen some item of the map is, and its name: the card of the item stands beside it."""
     box, card = page.locator("#map-frame").bounding_box(), page.locator("#hover-card")
-    for x in range(20, int(box["width"]) - 140, 15):
-        for y in range(45, int(box["height"]) // 2, 15):
+    spots = list(product(range(20, int(box["width"]) - 140, 15), range(45, int(box["height"]) // 2, 15)))
+    for patience in (30, 300):  # milliseconds: a busy machine takes longer to show the card
+        for x, y in spots:
             page.mouse.move(box["x"] + x, box["y"] + y)
-            page.wait_for_timeout(30)
+            page.wait_for_timeout(patience)
             if card.is_visible() and (name := card.locator("p b").first.inner_text()) not in without:
                 left, top = map(int, re.findall(r"-?\d+", card.get_attribute("style"))[:2])
                 if abs(left - 14 - x) < 13 and abs(top - 14 - y) < 13:

@@ -23,6 +23,7 @@ from tests.web.page.browser import (
     press,
     tab,
     wait_for_other,
+    wait_until,
     watch_console,
 )
 from tests.web.serving import flowers, serving
@@ -136,13 +137,8 @@ def test_a_whole_session(browser: Browser, tmp_path: Path) -> None:
 
 def agree(one: Page, two: Page) -> None:
     """Wait until both tabs show the same pair."""
-    for _ in range(100):
-        if one.locator("#cards").get_attribute("data-pair") == two.locator("#cards").get_attribute(
-            "data-pair"
-        ):
-            return
-        one.wait_for_timeout(50)
-    raise AssertionError("The tabs show different pairs.")
+    shown = [page.locator("#cards") for page in (one, two)]
+    wait_until(one, lambda: len({cards.get_attribute("data-pair") for cards in shown}) == 1)
 
 
 def test_two_tabs_lose_and_double_nothing(browser: Browser, tmp_path: Path) -> None:
@@ -257,7 +253,7 @@ def test_other_keys_by_setting(browser: Browser, tmp_path: Path) -> None:
         serving(flowers(tmp_path), tmp_path / "flowers.cobras", keys=keys) as client,
         tab(browser, client.server.address) as page,
     ):
-        assert page.locator("#same kbd").inner_text() == "J"
+        expect(page.locator("#same kbd")).to_have_text("J")
         page.keyboard.press("s")
         press(page, "j")
         press(page, "f")

@@ -16,7 +16,15 @@ from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.dataset import Card
-from tests.web.page.browser import answer_by_keys, expect_answers, open_pair, press, tab, watch_console
+from tests.web.page.browser import (
+    answer_by_keys,
+    expect_answers,
+    open_pair,
+    press,
+    tab,
+    wait_until,
+    watch_console,
+)
 from tests.web.serving import flowers, serving
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -55,9 +63,9 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
     with page_of(browser, data, tmp_path) as page:
         answer_by_keys(page, data.labels, 8)
         expect(page.locator("#map-frame")).to_have_attribute("aria-label", "Map of 60 items in 3 clusters")
+        wait_until(page, lambda: count_drawn_pixels(page) > 1000)
         page.wait_for_timeout(400)  # until the colours have faded over
         before = count_drawn_pixels(page)
-        assert before > 1000
         box = page.locator("#map-frame").bounding_box()
         left, top, right, bottom = (
             box["x"],
@@ -78,7 +86,7 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
         assert 0 < inside < len(data)
         expect(page.locator("#item-rows tr")).to_have_count(min(50, inside))
         page.wait_for_timeout(400)
-        assert count_drawn_pixels(page) == before
+        wait_until(page, lambda: count_drawn_pixels(page) == before)
         page.keyboard.press("Escape")
         expect(chip).to_be_hidden()
         page.locator("#item-rows tr").first.locator("button").click()
@@ -88,7 +96,7 @@ def test_map(browser: Browser, tmp_path: Path) -> None:
         page.keyboard.press("1")
         expect(page.locator("#cluster-list .in-focus")).to_have_count(0)
         page.keyboard.press("m")
-        assert page.locator("#map-frame").bounding_box()["height"] > box["height"]
+        wait_until(page, lambda: page.locator("#map-frame").bounding_box()["height"] > box["height"])
 
 
 def test_looking_back(browser: Browser, tmp_path: Path) -> None:
@@ -114,8 +122,8 @@ def test_pictures(browser: Browser, tmp_path: Path) -> None:
         pictures = page.locator("#cards img")
         expect(pictures).to_have_count(2)
         for picture in pictures.all():
-            assert picture.evaluate("image => image.naturalWidth") == 8
-        assert page.locator("#cluster-list .thumb img:visible").count() == 10
+            expect(picture).to_have_js_property("naturalWidth", 8)
+        expect(page.locator("#cluster-list .thumb img:visible")).to_have_count(10)
 
 
 AHEAD = """async () => {
@@ -144,8 +152,8 @@ def test_texts(browser: Browser, tmp_path: Path) -> None:
     texts = [f"The quick brown fox {k} jumps over the lazy dog." for k in range(40)]
     with page_of(browser, make_dataset([Text(text) for text in texts]), tmp_path) as page:
         i, j = open_pair(page)
-        assert page.locator("#cards .prose").all_inner_texts() == [texts[i], texts[j]]
-        assert page.locator("#cards mark").all_inner_texts() == [str(i), str(j)]
+        expect(page.locator("#cards .prose")).to_have_text([texts[i], texts[j]])
+        expect(page.locator("#cards mark")).to_have_text([str(i), str(j)])
 
 
 SIZES = "lines => lines.map((line) => line.getBBox()).map((box) => [box.width, box.height])"
@@ -167,7 +175,7 @@ def test_series(browser: Browser, tmp_path: Path) -> None:
         assert high_a / high_b == pytest.approx(np.ptp(a[a == a]) / np.ptp(b[b == b]), rel=0.01)
         assert max(wide_a, wide_b) == pytest.approx(600)
         page.get_by_text("Both in one drawing").click()
-        assert page.locator("#cards .series-line").count() == 4
+        expect(page.locator("#cards .series-line")).to_have_count(4)
 
 
 def test_data_that_tries_to_be_a_program(browser: Browser, tmp_path: Path) -> None:
@@ -282,7 +290,7 @@ def test_phone(browser: Browser, tmp_path: Path, kind: str) -> None:
     data = flowers(tmp_path) if kind == "table" else load_demo()
     phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
     with page_of(browser, data, tmp_path, **phone) as page:
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        wait_until(page, lambda: page.evaluate("document.documentElement.scrollWidth") <= 360)
         for name in ("#different", "#unsure", "#same"):
             box = page.locator(name).bounding_box()
             assert box["height"] >= 48
@@ -310,8 +318,7 @@ def test_two_fingers_zoom_the_map(browser: Browser, tmp_path: Path) -> None:
         before = count_drawn_pixels(page)
         pinch(20, 80)
         expect(frame).to_have_class(re.compile("zoomed"))
-        page.wait_for_timeout(200)
-        assert count_drawn_pixels(page) != before
+        wait_until(page, lambda: count_drawn_pixels(page) != before)
         assert page.evaluate("visualViewport.scale") == 1  # the map, not the page
         pinch(100, 10)
         expect(frame).not_to_have_class(re.compile("zoomed"))

@@ -66,6 +66,7 @@ def test_a_profile_why_and_least_sure_by_keys(browser: Browser, tmp_path: Path, 
             page.locator("#least-sure").press("Enter")
             expect(page.locator("#item-head th").nth(2)).to_have_text("Sure")
             rows = page.locator("#item-rows tr:not(:has-text('asked now'))")
+            expect(rows.locator(".sure").first).not_to_be_empty()
             sure = [float(cell.split()[0]) for cell in rows.locator(".sure").all_text_contents() if cell]
             assert sure == sorted(sure)
             rows.first.locator("button").press("Enter")

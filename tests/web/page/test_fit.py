@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import read_dataset
-from tests.web.page.browser import SHOWN, Command, tab
+from tests.web.page.browser import SHOWN, Command, tab, wait_until
 from tests.web.serving import serving
 
 SIZES = {"laptop": (1280, 720), "narrow": (1000, 700), "phone": (390, 844), "large": (2560, 1440)}
@@ -72,7 +72,7 @@ def test_on_the_data_tab_nothing_covers_another(browser: Browser, command: Comma
     with sized(browser, command, size) as page:
         page.locator("#tab-data").click()
         expect(page.locator('[data-column="Annual spend"] .missing')).to_contain_text("also “N/A”")
-        assert page.evaluate(OVERLAPS) == []
+        wait_until(page, lambda: page.evaluate(OVERLAPS) == [])
         for name in ("#panel-data", "#panel-data .scroll"):
             for box in page.locator(name).all():
                 assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
@@ -85,7 +85,7 @@ def test_a_profile_does_not_make_the_page_longer(browser: Browser, command: Comm
         page.locator("#tab-clusters").click()
         page.keyboard.press("p")
         expect(page.locator(".profile .bars").first).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollHeight") == 720
+        wait_until(page, lambda: page.evaluate("document.documentElement.scrollHeight") == 720)
 
 
 def test_a_date_and_a_number_stay_on_one_line_beside_a_large_map(browser: Browser, command: Command) -> None:
@@ -113,7 +113,7 @@ def test_a_board_on_a_laptop_shows_all_piles(browser: Browser, tmp_path: Path) -
         page.keyboard.press("n")
         expect(page.locator(".pile:not(.new)")).to_have_count(3)
         piles = page.locator("#board-piles")
-        assert piles.evaluate("list => list.scrollHeight <= list.clientHeight")
+        wait_until(page, lambda: piles.evaluate("list => list.scrollHeight <= list.clientHeight"))
         note = page.locator(".board-card dd", has_text="complained").first
         assert note.bounding_box()["width"] > 0.75 * page.locator(".board-card").first.bounding_box()["width"]
 
@@ -133,9 +133,8 @@ def test_cards_of_a_board_fill_a_large_screen(
         tab(browser, client.server.address, **size) as page,
     ):
         open_board(page)
-        body = page.locator(".board-card .card-body").first.bounding_box()
-        picture = page.locator(".board-card img").first.bounding_box()
-        assert picture["height"] > 0.7 * body["height"]
+        body, picture = (page.locator(f".board-card {part}").first for part in (".card-body", "img"))
+        wait_until(page, lambda: picture.bounding_box()["height"] > 0.7 * body.bounding_box()["height"])
     data = read_dataset(customers(tmp_path), label="kind")
     with (
         serving(data, tmp_path / "customers.cobras") as client,

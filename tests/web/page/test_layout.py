@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import read_dataset
-from tests.web.page.browser import press, tab
+from tests.web.page.browser import press, tab, wait_until
 from tests.web.serving import flowers, serving
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
@@ -51,6 +51,7 @@ def test_pictures_with_columns(
         figures, table = page.locator("#cards figure"), page.locator("#cards .card.scrolls")
         expect(figures).to_have_count(2)
         for figure in figures.all():
+            expect(figure.locator("img")).not_to_have_js_property("naturalWidth", 0)
             assert holds(edges(figure), edges(figure.locator("img")))
             assert edges(figure)[3] <= edges(table)[1]
             assert figure.locator("img").bounding_box()["height"] >= 90
@@ -73,7 +74,8 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
         for key in "dsds":
             press(page, key)
         page.evaluate("() => { document.querySelector('#saved').textContent = 'a long line '.repeat(30); }")
-        assert edges(page.locator("#why-button"))[3] <= edges(page.locator("#numbers"))[1]
+        why, numbers = page.locator("#why-button"), page.locator("#numbers")
+        wait_until(page, lambda: edges(why)[3] <= edges(numbers)[1])
         page.locator("#cluster-list .thumb:not([hidden])").first.click()
         head = page.locator("#open-card header")
         head.locator("b").evaluate("name => { name.textContent = 'a long name of an item '.repeat(3); }")
@@ -85,7 +87,7 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
         page.locator('#record-list [data-index="1"] .answer').click()
         page.locator('#record-list [data-index="1"] .choices').get_by_text("different").click()
         expect(page.locator("#panel .notice")).to_contain_text("Answer 2 is now different.")
-        assert page.evaluate(BELOW) == {"below": [], "inView": True}
+        wait_until(page, lambda: page.evaluate(BELOW) == {"below": [], "inView": True})
         if screen != "phone":  # there the page has been scrolled
             assert edges(page.locator("#answers")) == before
         page.keyboard.press("z")
@@ -99,7 +101,7 @@ def test_a_notice_covers_nothing(browser: Browser, tmp_path: Path, screen: str) 
         provoke_refusal(page)
         expect(page.locator(".notice")).to_have_count(1)
         expect(page.locator("#question .notice")).to_contain_text("There is nothing to redo.")
-        assert page.evaluate(BELOW) == {"below": [], "inView": True}
+        wait_until(page, lambda: page.evaluate(BELOW) == {"below": [], "inView": True})
 
 
 def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path:
         assert sorted(fields.all_inner_texts()) == ["colour", "length", "remark", "width"]
         expect(fields.last).to_have_text("remark")
         expect(fields.last).to_be_hidden()
-        assert "remark" not in page.locator("#board-piles").inner_text()
+        expect(page.locator("#board-piles")).not_to_contain_text("remark")
         unused = page.locator("#board-unused")
         expect(unused).to_have_text("1 column not used: remark")
         unused.click()
@@ -139,10 +141,12 @@ def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path:
         expect(placed).to_have_text("")
         page.get_by_role("button", name="merge").last.click()
         expect(page.locator(".act .outcome")).to_contain_text("Taken back: answer")
-        assert holds(edges(page.locator("#panel-clusters")), edges(page.locator(".act")))
+        panel, form = page.locator("#panel-clusters"), page.locator(".act")
+        wait_until(page, lambda: holds(edges(panel), edges(form)))
         page.set_viewport_size({"width": 390, "height": 844})
         expect(page.locator("#hint")).to_be_hidden()
-        assert edges(page.locator("#map"))[1] - edges(page.locator("#numbers"))[3] < 30
+        above, below = page.locator("#numbers"), page.locator("#map")
+        wait_until(page, lambda: edges(below)[1] - edges(above)[3] < 30)
 
 
 def provoke_refusal(page: Page) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.page.browser import Command, expect_answers, press, tab
+from tests.web.page.browser import Command, expect_answers, press, tab, wait_until
 from tests.web.serving import flowers, serving
 
 
@@ -29,7 +29,7 @@ def test_three_lines_once_for_each_person(browser: Browser, tmp_path: Path) -> N
                 else:
                     press(page, "d")
                 expect(welcome).to_be_hidden()
-                assert stored(page) == "seen"
+                wait_until(page, lambda: stored(page) == "seen")
                 page.reload()
                 page.wait_for_selector("#cards figure, #cards table")
                 expect(welcome).to_be_hidden()
