@@ -30,7 +30,18 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     table = tmp_path / "t.csv"
     table.write_text("a,b,kind\n" + "".join(f"{i % 7},{i // 7},{'xy'[i > 20]}\n" for i in range(42)))
-    run = [home / "bin" / "cobras", "run", "t.csv", "--label", "kind", "--max-queries", "5", "--json"]
+    run = [
+        home / "bin" / "cobras",
+        "run",
+        "t.csv",
+        "--label",
+        "kind",
+        "--max-queries",
+        "5",
+        "--method",
+        "cobras",
+        "--json",
+    ]
     out = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert '"n_queries"' in out
     code = "import cobras; print(cobras.__file__); print(cobras.COBRAS.__module__)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +129,19 @@ def test_dates_in_several_formats(pairs: list[tuple[date, str]]) -> None:
     assert set(format.split("|")) <= set(FORMATS)
     found = pl.from_epoch(seconds(cells, format).cast(pl.Int64)).dt.date().to_list()
     assert found == [day for day, _ in pairs]
+
+
+@given(
+    st.sampled_from(FORMATS),
+    st.datetimes(datetime(1970, 1, 1), datetime(2060, 1, 1)),
+    st.sampled_from(["", " "]),
+)
+def test_every_format_is_found(format: str, moment: datetime, blank: str) -> None:
+    cell = pl.Series([moment]).dt.strftime(format.replace("%#z", "+05:30"))[0]
+    found = date_format(pl.Series([f"{blank}{cell}{blank}"]))
+    assert found is not None
+    # Another format that fits as well may come first, such as day before month; it holds the same parts.
+    assert pl.Series([cell]).str.contains(r"\d{4}")[0] == ("%Y" in found)
 
 
 def test_new_rows_are_read_as_the_old_ones_were_written(tmp_path: Path) -> None:
