@@ -107,7 +107,7 @@ def test_a_table_larger_than_memory_comes_in_pieces(
             ],
         ),
         (
-            "name,age,height,colour,planted\na,1,2,purple,2024-01-03\nb,,2,,\nc,old,2,purple,soon\nd,n/a,1,red,2024-02-01\n",
+            "name,age,height,colour,planted\na,1,2,purple,2024-01-03\nb,,2,,\nc,old,2,purple,soon\nd,n/a,1,N/A,2024-02-01\n",
             [
                 "In 2 rows of new.csv, 'colour' holds a word that the session has not seen ('purple'): the other "
                 "columns count there.",

@@ -33,6 +33,7 @@ from cobras.data.tables.columns import (
     check_finite,
     feature_matrix,
     floats,
+    fold,
     name_list,
 )
 from cobras.data.tables.csv import DELIMITED
@@ -48,7 +49,7 @@ from cobras.data.tables.files import (
     rows_with_value,
 )
 from cobras.data.tables.header import Extent
-from cobras.data.tables.notation import MISSING
+from cobras.data.tables.notation import ABSENT, MISSING, SIGNS
 from cobras.data.tables.outofcore import open_large_table
 
 _NUMBER = r"-?(0|[1-9]\d*)(\.\d*[1-9])?"  # as polars writes it
@@ -262,7 +263,7 @@ class OddCells:
             unknown = column.cast(pl.String).filter(
                 pl.Series(category_codes(column, recipe) == len(recipe.values)) & column.is_not_null()
             )
-            self._count(recipe, unknown)
+            self._count(recipe, unknown.filter(~fold(unknown).is_in(SIGNS | ABSENT)))
             return column, recipe
         numbers = self._numbers(column, recipe)
         check_finite(self.source, recipe.name, numbers, start)

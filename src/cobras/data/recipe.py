@@ -82,7 +82,7 @@ class ColumnRecipe:
     notation : Notation or None
         How numbers are written where the column is text; None where it is numbers.
     missing : tuple of str
-        The words among numbers or dates that were taken as missing values.
+        The words that were taken as missing values.
     same : tuple of (str, str), or None
         Words of a category, in lower case, that mean one of `values`. None: each word stands for itself, and upper
         case makes a difference.

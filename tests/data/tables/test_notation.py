@@ -191,6 +191,33 @@ def test_spellings_of_a_word(tmp_path: Path) -> None:
     assert read_dataset(write(tmp_path, f"gas,x\n{symbols}")).columns == ("gas=CO", "gas=Co", "x")
 
 
+@pytest.mark.parametrize(
+    ("words", "values", "missing"),
+    [
+        (["web", "N/A", "app", "n/a", "-", "?", "null"], ("app", "web"), ("-", "?", "N/A", "n/a", "null")),
+        (["none", "unknown", "app", "web"], ("app", "none", "unknown", "web"), ()),
+        (["+", "-", "?"], ("+", "-", "?"), ()),
+        (["DE", "NA", "FR"], ("DE", "FR", "NA"), ()),
+        (["Europe", "NA", "Asia"], ("Asia", "Europe"), ("NA",)),
+        (["x", "N/A"], ("x",), ("N/A",)),
+    ],
+)
+def test_words_for_a_gap_are_no_category(
+    tmp_path: Path, words: list[str], values: tuple[str, ...], missing: tuple[str, ...]
+) -> None:
+    rows = "".join(f"{word},{k * k}\n" for k, word in enumerate(words * 4))
+    ds = read_dataset(write(tmp_path, f"word,x\n{rows}"))
+    column = ds.recipe.columns[0]
+    assert (column.values, column.missing) == (values, missing)
+    assert [bool(row.any()) for row in ds.X[: len(words), :-1]] == [word not in missing for word in words]
+    assert any(note.startswith(f"Took {4 * len(missing)} cells of 'word'") for note in ds.notes) == bool(
+        missing
+    )
+    assert ds.column_info[0].share_missing == len(missing) / len(words)
+    new = write(tmp_path, "word,x\nN/A,3\n", "new.csv")
+    np.testing.assert_array_equal(read_features(new, ds.recipe)[:, :-1], 0)
+
+
 @given(st.lists(st.sampled_from(["Yes", "y", "NO", "n", "?", "true"]), min_size=3, max_size=30))
 def test_yes_and_no(words: list[str]) -> None:
     recipe = ColumnRecipe(

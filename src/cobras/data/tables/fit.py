@@ -29,7 +29,7 @@ from cobras.data.tables.columns import (
     word_counts,
 )
 from cobras.data.tables.dates import ORDERS, date_format, example_of_doubt, is_day_first, mixed_formats
-from cobras.data.tables.notation import MISSING, number_notation
+from cobras.data.tables.notation import MISSING, gap_words, number_notation
 
 _WORDS = (pl.String, pl.Categorical, pl.Enum)
 # Why a column is no feature, in the order in which the notes say so.
@@ -201,23 +201,25 @@ def _fit_words(name: str, column: pl.Series, asked: bool = False) -> ColumnRecip
     ):
         return TEXT  # decided without counting a million words
     counts = word_counts(column)
-    n_known, same = len(column) - column.null_count(), None
+    same: tuple[tuple[str, str], ...] | None = None
+    gaps: tuple[str, ...] = ()
     if counts.height <= N_FOLDED:
         folded = fold(counts["word"]).to_list()
         if all(word in MISSING for word in folded):
             return EMPTY
         if (found := _fit_yes_no(name, counts, folded)) is not None:
             return found
+        counts, folded, gaps = _without_gap_words(counts, folded)
         if (merged := _merge_spellings(counts, folded)) is not None:
             counts, same = merged, ()
-    distinct = counts.height
-    if distinct == 1 and column.null_count() == 0:
+    distinct, n_known = counts.height, int(counts["count"].sum())
+    if distinct == 1 and n_known == len(column):
         return CONSTANT
     if not asked and distinct > max(1, n_known / 2):
         return TEXT
     if not asked and distinct > N_CATEGORIES and counts["count"].head(N_CATEGORIES).sum() < COVERED * n_known:
         return TEXT
-    return fit_category(name, counts, N_CATEGORIES, same)
+    return replace(fit_category(name, counts, N_CATEGORIES, same), missing=gaps)
 
 
 def _fit_yes_no(name: str, counts: pl.DataFrame, folded: Sequence[str]) -> ColumnRecipe | None:
@@ -230,6 +232,16 @@ def _fit_yes_no(name: str, counts: pl.DataFrame, folded: Sequence[str]) -> Colum
     names = [words[side[0]] for side in sides]  # the most frequent spelling
     same = {folded[k]: value for side, value in zip(sides, names, strict=True) for k in side}
     return ColumnRecipe(name, "category", values=tuple(names), same=tuple(same.items()), missing=tuple(gaps))
+
+
+def _without_gap_words(
+    counts: pl.DataFrame, folded: Sequence[str]
+) -> tuple[pl.DataFrame, list[str], tuple[str, ...]]:
+    """The words that stand for something, with the same in lower case, and those that stand for a gap."""
+    words = gap_words(folded)
+    is_gap = pl.Series([word in words for word in folded], dtype=pl.Boolean)
+    kept = [word for word in folded if word not in words]
+    return counts.filter(~is_gap), kept, tuple(sorted(counts["word"].filter(is_gap)))
 
 
 def _merge_spellings(counts: pl.DataFrame, folded: Sequence[str]) -> pl.DataFrame | None:

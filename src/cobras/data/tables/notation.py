@@ -28,6 +28,14 @@ MISSING = frozenset(
         "[null]", "unbekannt", "k.a.", "k. a.", "inconnu", "desconocido", "sin datos",
     )
 )
+# Those that stand for a gap among words, too: signs, and others. "unknown" and "none" may be categories there.
+SIGNS = frozenset(("", "-", "--", "---", "–", "—", ".", "..", "...", "?", "??"))
+ABSENT = frozenset(
+    (
+        "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "nan", "null", "not available", "no data", "#value!",
+        "#div/0!", "#ref!", "#num!", "#name?", "(blank)", "(null)", "[null]", "k.a.", "k. a.",
+    )
+)
 # fmt: on
 # The decimal mark and what separates thousands; of two that fit all cells, the first.
 STYLES = ((".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))
@@ -53,6 +61,24 @@ _OTHERS = {chr(zero + k): str(k) for zero in (0x660, 0x6F0, 0xFF10) for k in ran
 _OTHERS |= dict.fromkeys("\u2212\ufe63\uff0d", "-") | dict.fromkeys("\xa0\u202f\u2009\u2007", " ")
 _OTHERS |= {"\u066b": ".", "\u066c": ",", "\u066a": "%", "\u2019": "'"}
 _OTHERS |= dict.fromkeys("\u200e\u200f\u061c\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff", "")
+
+
+def gap_words(folded: Sequence[str]) -> frozenset[str]:
+    """The words that stand for a gap among the words of a column, all in lower case.
+
+    A sign is a word where others are signs, as `+` beside `-`; `na` is one where all words are as short: codes of
+    countries.
+
+    Examples
+    --------
+    >>> [sorted(gap_words(words)) for words in (["red", "n/a", "-", "none"], ["+", "-"], ["de", "na"])]
+    [['-', 'n/a'], [], []]
+    """
+    found = (SIGNS | ABSENT).intersection(folded)
+    others = [word for word in folded if word not in found]
+    if not all(any(map(str.isalnum, word)) for word in others):
+        found -= SIGNS - {""}
+    return found - {"na"} if all(len(word) <= len("na") for word in others) else found
 
 
 def number_notation(column: pl.Series, asked: bool = False) -> tuple[Notation, tuple[str, ...]] | None:
