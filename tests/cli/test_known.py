@@ -73,6 +73,35 @@ def test_files_of_labels_and_links_are_read(partly: Path, name: str) -> None:
     ]
 
 
+TAKEN = {
+    "labels": "2 labels, of 3 of 60 rows. Empty cells and words such as N/A are no label.",
+    "links": "1 must-link and 1 cannot-link.",
+    "answers": "1 must-link and 0 cannot-links.",
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_how_much_is_known_is_said_once(partly: Path, capsys: Captured, name: str) -> None:
+    Path("known.csv").write_text(FILES[name][0])
+    dataset = read_dataset(partly, label="species", drop=["guess"])
+    session = Session(dataset.X, "adder", 0)
+    add_known(session, dataset, "known.csv")
+    assert capsys.readouterr().err == f"Known from known.csv: {TAKEN[name]}\n"
+    add_known(session, dataset, "known.csv")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("word", ["N/A", "n/a", "unknown", "-", "null", " ", ""])
+def test_words_for_a_gap_are_no_label(partly: Path, word: str) -> None:
+    dataset = read_dataset(partly, label="species", drop=["guess"])
+    labels = ["a", "a", "b", *[word] * (len(dataset) - 3)]
+    frame = dataset.frame.with_columns(guess=pl.Series(labels))
+    frame.write_csv("partly.csv")
+    session = Session(dataset.X, "adder", 0)
+    add_known(session, read_dataset("partly.csv", label="species", drop=["guess"]), "guess")
+    assert session.constraints().must_link.tolist() == [[0, 1]]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

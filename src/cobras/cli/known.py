@@ -6,12 +6,14 @@ as `cobras export --answers` and the page write them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cobras.cli.options import is_column
 from cobras.core.exceptions import InvalidDataError
+from cobras.core.notebook import quantity
 from cobras.core.types import Answer, Pair
 
 if TYPE_CHECKING:
@@ -52,6 +54,18 @@ def add_known(session: Session, dataset: Dataset, known: str | None) -> None:
     said = (*pairs_of_groups(groups), *((Pair(*pair), answer) for pairs, answer in links for pair in pairs))
     if said not in {record.said for record in session.history if record.kind == "known"}:
         session.add_constraints(found.must_link, found.cannot_link, labels=found.labels)
+        print(_description(found, len(groups), known), file=sys.stderr)
+
+
+def _description(found: Known, n_labels: int, source: str) -> str:
+    """What was taken, in a sentence."""
+    if found.labels is None:
+        links = (found.must_link, "must-link"), (found.cannot_link, "cannot-link")
+        return f"Known from {source}: {' and '.join(quantity(len(pairs), word) for pairs, word in links)}."
+    n_rows = sum(label is not None for label in found.labels)
+    rows = f"{n_rows} of {quantity(len(found.labels), 'row')}"
+    gaps = "Empty cells and words such as N/A are no label."
+    return f"Known from {source}: {quantity(n_labels, 'label')}, of {rows}. {gaps}"
 
 
 def _column(dataset: Dataset, name: str) -> list[Any]:
@@ -61,8 +75,10 @@ def _column(dataset: Dataset, name: str) -> list[Any]:
 
 
 def _values(column: pl.Series) -> list[Any]:
-    """The cells of a column; an empty text is a gap."""
-    return [None if isinstance(cell, str) and not cell.strip() else cell for cell in column]
+    """The cells of a column; None for an empty text and for words such as N/A and unknown, which are no label."""
+    from cobras.data.tables.notation import MISSING
+
+    return [None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for cell in column]
 
 
 def read_known(path: Path, dataset: Dataset) -> Known:
