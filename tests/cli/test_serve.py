@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -116,6 +117,27 @@ def test_it_does_not_say_that_a_deleted_file_was_saved(start: Callable[..., Runn
     code, out, err = server.end(signal.SIGINT)
     assert (code, "Saved in" in out) == (2, False)
     assert err.startswith("error: flowers.cobras was deleted or moved while it was open.")
+
+
+@pytest.mark.parametrize("what", ["replaced", "changed by another program"])
+def test_it_does_not_say_that_it_saved_into_another_file(
+    start: Callable[..., Running], flowers: Path, what: str
+) -> None:
+    server = start("serve", "flowers.csv", "--label", "species")
+    question = server.client.get("/api/question?wait=60").json()
+    file = flowers.with_suffix(".cobras")
+    if what == "replaced":
+        shutil.copy(file, "other.cobras")
+        Path("other.cobras").replace(file)
+    else:
+        os.truncate(file, 0)
+    refused = server.client.post("/api/tell", json={**question["pair"], "answer": "same"})
+    assert (refused.status_code, f"was {what} while" in refused.text) == (409, True)
+    code, out, err = server.end(signal.SIGINT)
+    assert (code, "Saved in" in out) == (2, False)
+    assert err.startswith(
+        f"error: flowers.cobras was {what} while it was open, so what was done after that is not"
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

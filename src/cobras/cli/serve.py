@@ -112,6 +112,11 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
             raise SessionFileError(
                 f"{relative_path(file)} was deleted or moved while it was open. Look for it where it was moved to."
             )
+        if server.live.file_loss is not None:
+            raise SessionFileError(
+                f"{relative_path(file)} was {server.live.file_loss} while it was open, so what was done after that "
+                "is not in it. Look for a copy of it."
+            )
         counts = zip(server.counts or (), ("answer", "cluster"), strict=False)
         print(summary(file, *(quantity(n, word) for n, word in counts)), flush=True)
         # The interpreter may abort when it ends while a thread computes; every answer is on disk by now.

@@ -217,6 +217,11 @@ class SessionFile:
         """The name of the file."""
         return self._journal.path.name
 
+    @property
+    def loss(self) -> str | None:
+        """What happened to the file since it was opened; None if it is where and what it was."""
+        return self._journal.loss
+
     def allow_takeover(self) -> None:
         """Let go of the file when this program opens it a second time."""
         self._journal.give_way = self.close

@@ -319,20 +319,25 @@ class Journal:
             if self._identity is not None:
                 self._stamp = _stamp(self.path)
 
-    def _refuse_lost(self) -> None:
-        """Notice that the file is gone or is another one: SQLite would write on into what nobody finds again."""
+    @property
+    def loss(self) -> str | None:
+        """What happened to the file since it was opened; None if it is where and what it was."""
         if self._identity is None:  # being opened
-            return
+            return None
         try:
             identity, stamp = _identity(self.path), _stamp(self.path)
         except FileNotFoundError:
-            what = "deleted or moved"
-        else:
-            if identity == self._identity and stamp[0] and stamp == (self._stamp or stamp):
-                return
-            what = "replaced" if identity != self._identity else "changed by another program"
+            return "deleted or moved"
+        if identity == self._identity and stamp[0] and stamp == (self._stamp or stamp):
+            return None
+        return "replaced" if identity != self._identity else "changed by another program"
+
+    def _refuse_lost(self) -> None:
+        """Notice that the file is gone or is another one: SQLite would write on into what nobody finds again."""
+        if (loss := self.loss) is None:
+            return
         raise SessionFileError(
-            f"{self.path.name} was {what} while it was open, so this change is not saved. Export what you need, "
+            f"{self.path.name} was {loss} while it was open, so this change is not saved. Export what you need, "
             "close the session, and open a file that is complete."
         )
 

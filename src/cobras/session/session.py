@@ -373,6 +373,11 @@ class Session(AnswerableSession):
         if self._file is not None:
             self._file.verify()
 
+    @property
+    def file_loss(self) -> str | None:
+        """What happened to the session file since it was opened, such as "replaced"; None if it is in its place."""
+        return None if self._file is None else self._file.loss
+
     def close(self) -> None:
         """Release the session file, if there is one."""
         if self._file is not None:

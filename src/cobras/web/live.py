@@ -133,6 +133,7 @@ class Live:
         self.view = View(sample, Versions(session=start, labels=start, clusters=start, map=start))
         self.map_version = start
         self.ahead: list[int] = []
+        self.file_loss: str | None = None  # what happened to the session file, known once it is closed
         self._owner, self._thinker = Worker("session"), Thinker()
         self._turn = asyncio.Lock()
         self._busy: tuple[str, float] | None = ("Computing the first question", time.monotonic())
@@ -383,10 +384,16 @@ class Live:
         What was answered is on disk in any case.
         """
         end = time.monotonic() + wait
-        released = self._owner.submit(lambda: self._session.close() if self._session is not None else None)
+        released = self._owner.submit(self._release)
         quiet = self._thinker.end(wait)
         left = max(0.0, end - time.monotonic())
         return not futures.wait([released], left).not_done and quiet
+
+    def _release(self) -> None:
+        """Close the session file, and note what happened to it meanwhile."""
+        if self._session is not None:
+            self.file_loss = self._session.file_loss
+            self._session.close()
 
 
 def _import_early() -> None:
