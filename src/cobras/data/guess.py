@@ -18,7 +18,9 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.data.items.tsfiles import guess_layout
 from cobras.data.recipe import Recipe
 from cobras.data.tables.columns import cells, check_names, name_list
+from cobras.data.tables.dates import date_format, mixed_formats
 from cobras.data.tables.names import names_rows
+from cobras.data.tables.notation import number_notation
 
 Kind: TypeAlias = Literal["table", "text", "image", "series"]
 ColumnType: TypeAlias = Literal["number", "category", "text", "date", "day-first", "month-first"]
@@ -38,6 +40,7 @@ FEATURES = {
 FILE, FOLDER = "file", "folder"  # the columns of a folder's table
 FEW = 2  # numbers beside a text that do not make it a table; one beside a shorter one
 FEWEST_TEXTS = 3  # that can be compared
+FEWEST_WORDS = 2  # of a text, on average, where nothing else can be compared
 N_FILES = 20  # names that show whether a column names images
 N_FOLDERS = 20  # folders beside a table in which they are looked for
 _LIKELY = ("images", "image", "img", "imgs", "photos", "pictures", "pics", "thumbnails", "files")
@@ -202,6 +205,7 @@ def _guess(
         and (
             (n_numbers <= FEW and _length(frame[longest]) >= LONG)
             or (n_numbers < FEW and _is_prose(frame[longest]))
+            or (not n_numbers and _is_all_there_is(frame, longest, choices.usable(frame.columns)))
         )
     ):
         named = name_list([longest])
@@ -264,6 +268,23 @@ def _is_prose(column: pl.Series) -> bool:
         return False
     plain = sum(word[0].isalpha() and not word[0].isupper() for some in words for word in some)
     return len(set(texts)) > 0.8 * len(texts) and plain > n_words / 2
+
+
+def _is_all_there_is(frame: pl.DataFrame, name: str, usable: Sequence[str]) -> bool:
+    """Whether a column holds some words per row, and rows cannot be compared by any other column."""
+    texts = frame[name].head(N_SAMPLED).drop_nulls()
+    if _may_compare(texts) or texts.str.count_matches(r"\S+").sum() < FEWEST_WORDS * len(texts):
+        return False
+    others = [other for other in usable if other != name]
+    return not any(_may_compare(cells(frame, other).head(N_SAMPLED).drop_nulls()) for other in others)
+
+
+def _may_compare(column: pl.Series) -> bool:
+    """Whether rows may be compared by a column of a table: it holds something else than words that differ."""
+    if column.dtype != pl.String or not len(column):
+        return len(column) > 0 and not column.dtype.is_integer()  # whole numbers are names of the rows by now
+    read = (number_notation, date_format, mixed_formats)
+    return column.n_unique() <= len(column) / 2 or any(found(column) is not None for found in read)
 
 
 def _exists(path: Path) -> bool:

@@ -73,6 +73,46 @@ def test_column_of_texts_guessed_and_overridden(tmp_path: Path) -> None:
     assert read_dataset(tmp_path / "t.csv", text="review", drop=["stars"]).show(0).values == {}
 
 
+MESSAGES = [
+    "refund my order",
+    "cannot log in",
+    "app crashes",
+    "where is my parcel",
+    "refund please",
+    "login fails",
+]
+
+
+@pytest.mark.parametrize(
+    ("other", "kind"),
+    [
+        ({}, "text"),
+        ({"ticket": [f"T{k}" for k in range(24)]}, "text"),
+        ({"ticket": range(100, 124)}, "text"),
+        ({"stars": [1.5, 5, 2] * 8}, "table"),
+        ({"open": [True, False, True] * 8}, "table"),
+        ({"channel": ["web", "app", "web"] * 8}, "table"),
+        ({"price": [f"{k * k} €" for k in range(24)]}, "table"),
+        ({"day": [f"2024-01-{k + 1:02}" for k in range(24)]}, "table"),
+    ],
+)
+def test_short_texts_are_compared_where_nothing_else_can_be(
+    tmp_path: Path, other: dict[str, list[object]], kind: str
+) -> None:
+    messages = [f"{text} {k}" for k, text in enumerate(MESSAGES * 4)]
+    pl.DataFrame({**other, "message": messages}).write_csv(tmp_path / "t.csv")
+    ds = read_dataset(tmp_path / "t.csv")
+    assert ds.kind == kind
+    assert ("'message' holds them" in ds.notes[0]) == (kind == "text")
+
+
+def test_a_column_of_words_that_may_be_texts_is_named(tmp_path: Path) -> None:
+    words = [f"Word{k}" for k in range(12)]
+    pl.DataFrame({"id": range(12), "the word": words}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(InvalidDataError, match=r"'the word'; --text 'the word' compares the texts in"):
+        read_dataset(tmp_path / "t.csv")
+
+
 def test_sentence_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what a text means, though no word is shared; item by item, so that new texts can be embedded alone."""
     pets = ["My cat slept on the sofa.", "We took a puppy to the vet.", "Her hamster eats seeds."]

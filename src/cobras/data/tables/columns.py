@@ -6,6 +6,7 @@ ones for new rows.
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -29,10 +30,11 @@ _MACHINE = (pl.Float64, pl.Float32, pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UI
 _NARROW = (pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
 
 
-def no_numbers(source: str, columns: Sequence[str]) -> InvalidDataError:
-    """Return the error for a table without a column that can be used."""
+def no_numbers(source: str, columns: Sequence[str], text: str | None = None) -> InvalidDataError:
+    """Return the error for a table without a column that can be used; `text` is one that may hold texts."""
+    way = "" if text is None else f"; --text {shlex.quote(text)} compares the texts in that column"
     return InvalidDataError(
-        f"{source} has no column of numbers to cluster by; its columns are {name_list(columns, 20)}."
+        f"{source} has no column of numbers to cluster by; its columns are {name_list(columns, 20)}{way}."
     )
 
 

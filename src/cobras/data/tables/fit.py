@@ -78,7 +78,7 @@ def fit_columns(
     elif constant:
         recipes = constant  # rows that are all alike can still be shown
     else:
-        raise no_numbers(source, frame.columns)
+        raise no_numbers(source, frame.columns, next(iter(left[TEXT]), None))
     notes.extend(f"Left out {name_list(names)}: {why}." for why, names in left.items() if names)
     return recipes, {name: why for why, names in left.items() for name in names}
 
