@@ -112,7 +112,7 @@ def test_demo_without_a_terminal(cobras: Runner, flowers: Path, monkeypatch: pyt
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].startswith("Saved in digits.cobras: 1 answer, ")
     assert main(["export", "digits.cobras", "--out", "digits.csv"]) == 0
-    assert pl.read_csv(flowers.with_name("digits.csv")).columns == ["id", "digit", "cluster", "cluster_id"]
+    assert pl.read_csv(flowers.with_name("digits.csv")).columns == ["id", "digit", "cluster_id", "cluster"]
 
 
 def test_export_does_not_overwrite_what_it_is_made_from(cobras: Runner, flowers: Path) -> None:

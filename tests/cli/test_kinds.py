@@ -44,7 +44,7 @@ def test_from_files_to_export(cobras: Runner, tmp_path: Path, kind: str) -> None
     exported = cobras("export", file, "--out", "out.csv", "--answers", "answers.json")
     assert exported.returncode == 0, exported.stderr
     out = pl.read_csv(tmp_path / "out.csv")
-    assert out.columns == [*files.exported.columns, "cluster", "cluster_id"]
+    assert out.columns == [*files.exported.columns, "cluster_id", "cluster"]
     assert_frame_equal(out.drop("cluster", "cluster_id"), files.exported)
     answers = json.loads((tmp_path / "answers.json").read_text())
     assert len(answers) == 4

@@ -43,7 +43,7 @@ def test_run_and_export(data: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert report["ari"][-1] > 0.9
     assert main(["export", file, "--out", str(tmp_path / "out.csv")]) == 0
     written = pl.read_csv(tmp_path / "out.csv")
-    assert written.columns == ["column_1", "column_2", "column_3", "cluster", "cluster_id"]
+    assert written.columns == ["column_1", "column_2", "column_3", "cluster_id", "cluster"]
     assert written["cluster"].to_list() == report["labels"]
     capsys.readouterr()
     assert main(["export", file]) == 0

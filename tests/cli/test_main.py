@@ -153,7 +153,7 @@ def test_session_and_data_may_move_together(
         shutil.move(path, folder)
     capsys.readouterr()
     assert main(["export", str(folder / "s.cobras")]) == 0
-    assert capsys.readouterr().out.startswith("id,length,width,colour,species,cluster,cluster_id\n")
+    assert capsys.readouterr().out.startswith("id,length,width,colour,species,cluster_id,cluster\n")
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -39,7 +39,7 @@ def test_new_rows_get_clusters_ids_names_and_confidence(folder: Path, capsys: Ca
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "Wrote labelled.parquet.\n")
     out, new = pl.read_parquet("labelled.parquet"), pl.read_csv("new.csv")
-    assert out.columns == ["id", "cluster", "cluster_id", "cluster_name", "confidence"]
+    assert out.columns == ["id", "cluster_id", "cluster_name", "cluster", "confidence"]
     assert out["id"].equals(new["id"])
     assert out["cluster"].to_list() == [k // 10 for k in range(30)]
     assert out["cluster_name"].to_list() == ["small"] * 10 + [None] * 20
@@ -116,7 +116,7 @@ def test_what_is_harmless_is_told_on_standard_error(folder: Path, capsys: Captur
     Path("odd.csv").write_text("length,width,colour,taste\n0,0,green,sour\n1,wide,red,sweet\n2,1,red,sour\n")
     assert main(["predict", "flowers.cobras", "odd.csv"]) == 0
     captured = capsys.readouterr()
-    assert captured.out.startswith("id,cluster,cluster_id,cluster_name,confidence\n0,0,")
+    assert captured.out.startswith("id,cluster_id,cluster_name,cluster,confidence\n0,")
     assert captured.err.splitlines() == [
         "Ignored 'taste' of odd.csv: the session has no such column.",
         "odd.csv has no column 'id'; its rows are numbered from 0.",

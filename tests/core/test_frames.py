@@ -47,4 +47,4 @@ def test_a_data_set_is_taken_as_it_is():
     assert as_items(dataset) is dataset
     session = Session(dataset, random_state=0, method="cobras")
     assert session.space.X is dataset.X
-    assert session.to_frame().columns == ["x", "c", "cluster", "cluster_id"]
+    assert session.to_frame().columns == ["x", "c", "cluster_id", "cluster"]

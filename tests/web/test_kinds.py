@@ -44,7 +44,7 @@ def test_a_page_for_every_kind(
     command = [sys.executable, "-m", "cobras", "export", str(file), "--out", "out.csv"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     out = pl.read_csv(tmp_path / "out.csv")
-    assert out.columns == [*files.exported.columns, "cluster", "cluster_id"]
+    assert out.columns == [*files.exported.columns, "cluster_id", "cluster"]
     assert_frame_equal(out.drop("cluster", "cluster_id"), files.exported)
     assert out["cluster"].n_unique() >= 2
 

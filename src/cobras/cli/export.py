@@ -42,7 +42,7 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     escape: Escape = True,
 ) -> None:
-    """Write the table with the columns `cluster` and `cluster_id`, the number on the page, and `cluster_name`.
+    """Write the table with the columns `cluster_id`, the number on the page, `cluster_name` and `cluster`, from 0.
 
     The page may be open meanwhile: what is saved by now is exported.
 

@@ -32,7 +32,7 @@ EXAMPLE = "Example: cobras predict flowers.cobras new.csv --out labelled.csv --u
 
 NEW = "The new items: a table with the same columns, a folder, or whatever the session was made from."
 OUT = (
-    "Write the column that names the rows (or id, their numbers from 0), cluster, cluster_id, cluster_name and "
+    "Write the column that names the rows (or id, their numbers from 0), cluster_id, cluster_name, cluster and "
     "confidence: .csv, .tsv, .parquet, .json or .jsonl."
 )
 COLUMNS = frozenset(("cluster", "cluster_id", "cluster_name", "confidence"))
@@ -107,15 +107,17 @@ class ClusterTable:
             labels = found.argmax(axis=1)
             # Rounded before it is compared, so that what one reads agrees with what is left out.
             sure = pl.Series("confidence", found.max(axis=1)).round(4)
-            columns = {"cluster": pl.Series(labels, dtype=pl.Int32)}
-            columns["cluster_id"] = columns["cluster"].replace_strict(dict(enumerate(self.ids)))
+            numbers = pl.Series(labels, dtype=pl.Int32)
+            # In the order of `with_clusters`: the number on the page first.
+            columns = {"cluster_id": numbers.replace_strict(dict(enumerate(self.ids)))}
             if self.names:
-                columns["cluster_name"] = columns["cluster"].replace_strict(
+                columns["cluster_name"] = numbers.replace_strict(
                     self.names, default=None, return_dtype=pl.String
                 )
+            columns["cluster"] = numbers
             known = sure >= self.unknown_below
             shown = [column.set(~known, None).alias(name) for name, column in columns.items()]
-            self._counts.update(shown[0].to_list())
+            self._counts.update(shown[-1].to_list())
             yield pl.DataFrame([pl.Series(self.id, part.ids), *shown, sure])
 
     def counts(self) -> dict[str, Any]:

@@ -58,29 +58,33 @@ def with_clusters(
     names: ClusterNames = None,
     ids: StableIds = None,
 ) -> pl.DataFrame:
-    """The table plus a column `cluster`, `cluster_id` where ids by number are given, and `cluster_name` with names.
+    """The table plus a column `cluster`, and `cluster_name` with names.
 
-    A column of that name which is already there is kept; the new one is then called `cluster_2`.
+    Where ids by number are given, `cluster_id` comes first, the number that a person has seen on the page, then the
+    name, and `cluster` comes last. A column of that name which is already there is kept; the new one is then called
+    `cluster_2`.
 
     Examples
     --------
     >>> import polars as pl
     >>> with_clusters(pl.DataFrame({"x": [1, 2]}), [0, 1], {1: "bikes"}).rows()
     [(1, 0, None), (2, 1, 'bikes')]
+    >>> with_clusters(pl.DataFrame({"x": [1, 2]}), [0, 1], ids=(7, 9)).rows(named=True)[1]
+    {'x': 2, 'cluster_id': 9, 'cluster': 1}
     """
     import polars as pl
 
     if len(labels) != frame.height:
         raise InvalidDataError(f"There are {len(labels)} labels for a table of {frame.height} rows.")
     numbers = pl.Series(_unused_name("cluster", frame.columns), labels, dtype=pl.Int32)
-    added = [numbers]
-    if ids is not None:
-        stable = numbers.replace_strict(dict(enumerate(ids)), return_dtype=pl.Int32)
-        added.append(stable.alias(_unused_name("cluster_id", frame.columns)))
+    added = []
     if names:
         texts = numbers.replace_strict(names, default=None, return_dtype=pl.String)
         added.append(texts.alias(_unused_name("cluster_name", frame.columns)))
-    return frame.with_columns(added)
+    if ids is None:
+        return frame.with_columns(numbers, *added)
+    stable = numbers.replace_strict(dict(enumerate(ids)), return_dtype=pl.Int32)
+    return frame.with_columns(stable.alias(_unused_name("cluster_id", frame.columns)), *added, numbers)
 
 
 def labels_table(

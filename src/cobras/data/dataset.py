@@ -181,7 +181,7 @@ class Dataset:
         return np.concatenate([items.X for items in read_new_items(data, self, [])])
 
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
-        """Return the original table with a column `cluster`, and `cluster_name` and `cluster_id` where given.
+        """Return the original table with a column `cluster`, and `cluster_id` and `cluster_name` where given.
 
         A data frame comes back as one of its own kind, with its index; what was read from a file is one of polars.
         `session.to_frame()` fills in all of it.

@@ -157,7 +157,7 @@ class ReadableSession:
 
     @in_turn
     def to_frame(self) -> Any:
-        """Return the data with its clusters: the columns `cluster`, `cluster_id` and, where named, `cluster_name`.
+        """Return the data with its clusters: the columns `cluster_id`, where named `cluster_name`, and `cluster`.
 
         A session on a data frame returns one of the same kind, with its index; a session on a `Dataset` that was
         read from a file returns its table as one of polars; a session on an array has the numbers of rows as `id`.

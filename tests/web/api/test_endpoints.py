@@ -211,7 +211,7 @@ def test_html_in_cells_is_text(tmp_path: Path, file: Path) -> None:
 def test_the_exports_equal_those_of_a_session(client: Client, session: Session, dataset: Dataset) -> None:
     names = {1: "lilies"}
     table = pl.read_csv(client.get("/api/export?format=csv").content)
-    assert table.columns == [*dataset.frame.columns, "cluster", "cluster_id", "cluster_name"]
+    assert table.columns == [*dataset.frame.columns, "cluster_id", "cluster_name", "cluster"]
     assert table["cluster_id"].to_list() == [session.cluster_ids_[c] for c in session.labels_.tolist()]
     assert table["cluster"].to_list() == session.labels_.tolist()
     assert table["cluster_name"].to_list() == [names.get(c) for c in session.labels_.tolist()]

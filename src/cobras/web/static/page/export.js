@@ -6,7 +6,7 @@ import { settings } from "../session/state.js";
 
 /** @type {Record<string, [string, string]>} */
 const WORDS = {
-  csv: ["Table (CSV)", "all your columns, the cluster and its name"],
+  csv: ["Table (CSV)", "all your columns; cluster_id is the number on this page"],
   parquet: ["Table (Parquet)", "the same, for data frames"],
   answers: ["Answers (JSON)", "everything you said, with your own ids"],
   constraints: ["Constraints (CSV)", "must-links and cannot-links as pairs"],
