@@ -219,7 +219,7 @@ class Context:
     def taken_back(self, records: Sequence[Record]) -> list[models.TakenBack]:
         """Records as they are named on the page."""
         numbers = self._numbers(self.live.view)
-        return [models.TakenBack(index=r.index, number=numbers.get(r.index)) for r in records]
+        return [models.TakenBack(index=r.index, number=numbers.get(r.index), kind=r.kind) for r in records]
 
     def _links(self, chain: Sequence[tuple[Pair, Answer]]) -> list[models.Link]:
         """The answers that imply the opposite, each with its place in the history."""

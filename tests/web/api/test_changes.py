@@ -330,11 +330,14 @@ def test_what_a_person_does_to_clusters_is_undone_and_contradictions_name_the_an
             client.labels()[np.flatnonzero(labels == b)[-1]],
         )
         assert moved["message"] == f"Moved 1 item to cluster {shown['ids'][b]}."
+        against = {"a": int(client.labels()[row]), "b": int(client.labels()[np.flatnonzero(labels == a)[0]])}
+        dry = client.change("merge", **against, anyway=True, dry=True)
+        assert {(link["kind"], link["number"] is None) for link in dry["taken_back"]} >= {("move", True)}
         assert client.change("undo")["message"] == "Taken back: the move of 1 item."
         with_it = int(np.flatnonzero(labels == a)[-2])
         client.change("constraint", i=row, j=with_it, answer="same")
         assert client.change("move", rows=[row], to=b)["message"] == (
-            f"Moved 1 item to cluster {shown['ids'][b]}. 1 item more changed cluster with that."
+            f"Moved 1 item to cluster {shown['ids'][b]}. 1 more item changed cluster with that."
         )
         assert client.change("undo")["message"] == "Taken back: the move of 2 items."
         client.change("undo")

@@ -122,6 +122,18 @@ def test_move_by_mouse_and_what_contradicts_is_explained(opened: tuple[Page, Cli
     np.testing.assert_array_equal(client.labels(), labels)
 
 
+def test_undo_closes_an_open_form_first(opened: tuple[Page, Client, Any]) -> None:
+    page, client, _ = opened
+    line(page, sorted(ids(client))[0]).get_by_role("button", name="merge").click()
+    expect(page.locator(".act .outcome")).to_contain_text("cluster.")
+    page.locator(".act .save").focus()
+    page.keyboard.press("z")
+    expect(page.locator(".act")).to_have_count(0)
+    page.keyboard.press("z")
+    expect(page.locator("#saved")).to_contain_text("Taken back")
+    expect_answers(page, 2)
+
+
 def test_a_lasso_of_what_belongs_together(opened: tuple[Page, Client, Any]) -> None:
     page = opened[0]
     page.wait_for_selector("#map-frame[data-layout=pca]")

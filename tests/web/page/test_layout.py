@@ -149,6 +149,28 @@ def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path:
         wait_until(page, lambda: edges(below)[1] - edges(above)[3] < 30)
 
 
+def test_the_history_on_a_phone_names_the_rows(browser: Browser, tmp_path: Path) -> None:
+    flowers(tmp_path)
+    table = pl.read_csv(tmp_path / "flowers.csv")
+    table.with_columns(id=pl.format("flower-2024-{}", "id")).write_csv(tmp_path / "f.csv")
+    data = read_dataset(tmp_path / "f.csv", label="species")
+    with (
+        serving(data, tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address, **PHONE) as page,
+    ):
+        client.answer(data.labels, 3)
+        page.locator("#tab-history").click()
+        names = page.locator("#record-list .thumb b")
+        expect(names).to_have_count(6)
+        for name in names.all():
+            expect(name).to_contain_text("flower-2024-")
+            button = name.locator("xpath=ancestor::button")
+            wait_until(page, lambda n=name, b=button: holds(edges(b), edges(n)))
+        page.locator("#record-list .answer").first.click()
+        choices, entry = page.locator("#record-list .choices"), page.locator("#record-list .open")
+        wait_until(page, lambda: holds(edges(entry), edges(choices)))
+
+
 def provoke_refusal(page: Page) -> None:
     """Ask for something that is not possible."""
     page.evaluate("async () => (await import('/static/session/sync.js')).change('redo', {})")

@@ -250,11 +250,12 @@ class Revised(Question):
 class TakenBack(Model):
     """An answer, a board or something else that stands in the way of what is to be done.
 
-    By its index in the history, and the number that it has there, if it has one.
+    By its index in the history, the number that it has there, if it has one, and its kind.
     """
 
     index: int
     number: int | None = None
+    kind: str
 
 
 class Acted(Question):

@@ -68,7 +68,7 @@ def add_moves(api: APIRouter, context: Context) -> None:
             whose = "its" if n_chosen == 1 else "their"
             where = f"out of {whose} cluster" if body.to is None else f"to cluster {view.ids[body.to]}"
             # Items that are known to be the same go with them, and the method may place others anew.
-            more = f" {items(n - n_chosen)} more changed cluster with that." if n > n_chosen else ""
+            more = f" {items(n - n_chosen, 'more ')} changed cluster with that." if n > n_chosen else ""
             return f"Moved {items(n_chosen)} {where}.{more}"
 
         given = {"rows": body.rows, "to": body.to, "anyway": body.anyway}
@@ -134,6 +134,6 @@ def n_changed_since(before: View, session: Session) -> int:
     return before.n_items - sum(n for (a, b), n in shared.items() if old.ids[a] == ids[b])
 
 
-def items(n: int) -> str:
+def items(n: int, which: str = "") -> str:
     """A number of items in words."""
-    return f"{n:,} item{'' if n == 1 else 's'}"
+    return f"{n:,} {which}item{'' if n == 1 else 's'}"

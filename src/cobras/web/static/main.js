@@ -39,7 +39,8 @@ import { startWhy, toggleWhy } from "./page/why.js";
 if (location.search) history.replaceState(null, "", location.pathname);
 
 const GROWN = "Rows were added here; undo goes no further back on the page.";
-const undo = () => takeBack() || (question.value?.can_undo ? change("undo", {}) : isStopped() && showNotice(GROWN));
+// What is not saved yet goes first: an open form, a card that was placed.
+const undo = () => closeForm() || takeBack() || (question.value?.can_undo ? change("undo", {}) : isStopped() && showNotice(GROWN));
 const redo = () => question.value?.can_redo && change("redo", {});
 
 startTips();

@@ -19,7 +19,7 @@ const WORDS = {
   same: "the two belong together",
   different: "they do not",
   unsure: "cannot say: try another pair, or set it aside",
-  undo: "take back a card, or undo, any number of times (also Ctrl+Z)",
+  undo: "close a form, take back a card, or undo, any number of times (also Ctrl+Z)",
   redo: "redo",
   history: "history of answers",
   map: "large map, and back",

@@ -3,6 +3,8 @@
 import { byId, el } from "./dom.js";
 
 const SECONDS = { plain: 8, problem: 20 };
+/** What entries of the history are called that have no number. @type {Record<string, string>} */
+const NAMES = { entry: "an entry", known: "what was known" };
 const ROOM = 160; // pixels of the panel that must be in view for a notice to be shown there
 
 /** Shown above everything until called with an empty text. @param {string} text */
@@ -62,8 +64,9 @@ export function showRefusal(refusal) {
  * A button that shows one entry of the history.
  * @param {number} index
  * @param {number | null} number that the history shows, if it has one
+ * @param {string} [kind] what it is else
  */
-export function recordLink(index, number) {
+export function recordLink(index, number, kind = "entry") {
   const show = () => document.dispatchEvent(new CustomEvent("show-record", { detail: index }));
-  return el("button", { class: "link", onclick: show }, number ? `answer ${number}` : "an entry");
+  return el("button", { class: "link", onclick: show }, number ? `answer ${number}` : NAMES[kind] ?? `a ${kind}`);
 }

@@ -206,7 +206,7 @@ async function preview(path, body, anyway = false) {
   try {
     const { n_changed, taken_back } = await post(path, { ...body, anyway, dry: true });
     const along = n_changed - (/** @type {{rows?: number[]}} */ (body).rows?.length ?? n_changed);
-    const went = along > 0 ? ` ${counted(along, "item")} of them ${along === 1 ? "goes" : "go"} along because of your answers.` : "";
+    const went = along > 0 ? ` ${along} of them ${along === 1 ? "goes" : "go"} along because of your answers.` : "";
     return { possible: true, anyway, words: anyway ? against(taken_back, moved(n_changed) + went) : [moved(n_changed) + went] };
   } catch (error) {
     if (error instanceof Unreachable) return no("The server does not answer.");
@@ -222,9 +222,9 @@ async function preview(path, body, anyway = false) {
 }
 
 /** What is taken back, as a count and a list, and what changes then.
- * @param {{index: number, number: number | null}[]} answers @param {string} words */
+ * @param {{index: number, number: number | null, kind: string}[]} answers @param {string} words */
 function against(answers, words) {
-  const listed = answers.slice(0, LISTED).map(({ index, number }) => el("li", {}, recordLink(index, number)));
+  const listed = answers.slice(0, LISTED).map((answer) => el("li", {}, recordLink(answer.index, answer.number, answer.kind)));
   if (answers.length > LISTED) listed.push(el("li", {}, `and ${answers.length - LISTED} more`));
   return [`Your answers say otherwise: this takes back ${counted(answers.length, "answer")}. ${words} Taken back: `, el("ul", {}, listed)];
 }
