@@ -22,8 +22,9 @@ import polars as pl
 import pytest
 
 from cobras import Session, read_dataset
-from cobras.cli.serve import read_keys
+from cobras.cli.serve import ACTIONS, read_keys
 from cobras.core.exceptions import InvalidDataError
+from cobras.web.context import KEYS
 from tests.cli.conftest import LIMIT
 from tests.session.durability.journals import MEMORY
 
@@ -279,6 +280,7 @@ def test_the_map_process_does_not_outlive_a_killed_server(start: Callable[..., R
 
 def test_keys_can_be_changed(tmp_path: Path) -> None:
     assert read_keys(None) == {}
+    assert set(ACTIONS) == set(KEYS)  # every key of the page can be another
     assert read_keys('{"same": ["j"]}') == {"same": ["j"]}
     (tmp_path / "keys.json").write_text('{"undo": ["q", "Delete"]}')
     assert read_keys(str(tmp_path / "keys.json")) == {"undo": ["q", "Delete"]}

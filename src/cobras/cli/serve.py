@@ -24,8 +24,11 @@ ACTIONS = (
     "redo",
     "history",
     "map",
+    "profile",
+    "why",
     "board",
     "new_pile",
+    "join",
     "finish",
     "help",
 )

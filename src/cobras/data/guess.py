@@ -337,13 +337,16 @@ def list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list[
                 found[kind].append(path)
     kind = _kind(folder, choices, found, others)
     other: Kind = "text" if kind == "image" else "image"
-    advice = (
-        f"--kind {other} for the {len(found[other])} {other}s" if found[other] else "guessed from their names"
-    )
-    notes = [f"Read as {len(found[kind])} {kind}s in {folder.name or folder}. ({advice})"]
+    advice = f"--kind {other} for the {_count(found, other)}" if found[other] else "guessed from their names"
+    notes = [f"Read as {_count(found, kind)} in {folder.name or folder}. ({advice})"]
     if n_outside:
         notes.append(f"Left out {n_outside} link{'s' * (n_outside > 1)} that lead out of the folder.")
     return kind, sorted(found[kind], key=lambda path: file_name(folder, path)), notes
+
+
+def _count(found: Mapping[Kind, Sequence[Path]], kind: Kind) -> str:
+    """How many files there are of a kind, in words."""
+    return f"{len(found[kind])} {kind}{'s' * (len(found[kind]) != 1)}"
 
 
 def _kind(folder: Path, choices: Choices, found: dict[Kind, list[Path]], others: Counter[str]) -> Kind:

@@ -424,7 +424,9 @@ def _read_folder(folder: Path, choices: Choices, progress: Progress | None, like
     else:
         listed, files = files, [path for path in files if is_text(path)]
         if broken := [file_name(folder, path) for path in sorted(set(listed) - set(files))]:
-            notes.append(f"Left out {len(broken)} files that hold no text: {name_list(broken)}.")
+            notes.append(
+                f"Left out {len(broken)} file{'s' * (len(broken) > 1)} without text: {name_list(broken)}."
+            )
     frame = file_table(folder, files)
     choices.check(source, frame.columns)
     ids, id_columns = file_ids(frame, choices.label)

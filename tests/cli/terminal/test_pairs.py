@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from cobras.cli.terminal import ASCII, UNICODE, Glyphs
-from cobras.cli.terminal.pairs import curve, render_pair
+from cobras.cli.terminal.pairs import curve, item_title, render_pair
 from cobras.core.types import Pair
 from cobras.data import Dataset, load_demo, read_dataset
 
@@ -51,6 +51,13 @@ def test_id_is_the_title_and_a_gap_is_visible(tmp_path: Path) -> None:
     assert head.split() == ["id", "k9", "id", "k7", "apart"]
     assert line.split() == ["a", "1", "–"]
     assert text.split() == ["t", "x", "y", "≠"]
+
+
+@pytest.mark.parametrize(("column", "title"), [("Shop", "Shop 3"), ("no", "no Shop 3")])
+def test_a_title_says_a_word_once(tmp_path: Path, column: str, title: str) -> None:
+    rows = "".join(f"Shop {k},{k * k}\n" for k in range(9))
+    (tmp_path / "t.csv").write_text(f"{column},x\n{rows}")
+    assert item_title(read_dataset(tmp_path / "t.csv", id=column), 3) == title
 
 
 def test_a_wide_table_is_cut_to_the_window(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_folder_of_texts(letters: Path) -> None:
     ds = read_dataset(letters)
     assert ds.kind == "text"
     assert len(ds) == 13
-    assert "Left out 1 files that hold no text: 'binary.txt'." in ds.notes
+    assert "Left out 1 file without text: 'binary.txt'." in ds.notes
     card = ds.show(0)
     assert isinstance(card, Text)
     assert card.text == "die Größe der cat auf der mat"
@@ -54,6 +54,11 @@ def test_folder_of_texts(letters: Path) -> None:
     cosines = ds.X @ ds.X.T
     assert cosines[1:, 1:][cats[1:]][:, cats[1:]].min() > cosines[1:, 1:][cats[1:]][:, ~cats[1:]].max()
     np.testing.assert_array_equal(read_recipe(letters, ds.recipe).X, ds.X)
+
+
+def test_one_file_of_another_kind_is_named_in_the_singular(letters: Path) -> None:
+    (letters / "p.png").write_bytes(b"")
+    assert read_dataset(letters).notes[0].endswith("(--kind image for the 1 image)")
 
 
 def test_column_of_texts_guessed_and_overridden(tmp_path: Path) -> None:

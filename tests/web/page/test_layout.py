@@ -171,6 +171,33 @@ def test_the_history_on_a_phone_names_the_rows(browser: Browser, tmp_path: Path)
         wait_until(page, lambda: holds(edges(entry), edges(choices)))
 
 
+# Whether the last three characters of the names of cards are in view.
+ENDS = """() => [...document.querySelectorAll(".board-card .id")].every((id) => {
+  const name = id.querySelector("bdi").firstChild, range = new Range();
+  range.setStart(name, name.length - 3);
+  range.setEnd(name, name.length);
+  const end = range.getBoundingClientRect(), box = id.getBoundingClientRect();
+  return end.left >= box.left - 1 && end.right <= box.right + 1;
+})"""
+
+
+def test_long_names_on_a_board_are_told_apart(browser: Browser, tmp_path: Path) -> None:
+    flowers(tmp_path)
+    table = pl.read_csv(tmp_path / "flowers.csv")
+    table.with_columns(id=pl.format("a-flower-of-the-garden-in-2024-{}", "id")).write_csv(tmp_path / "f.csv")
+    data = read_dataset(tmp_path / "f.csv", label="species")
+    with (
+        serving(data, tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address) as page,
+    ):
+        page.keyboard.press("b")
+        page.wait_for_selector('#board:not([hidden])[aria-busy="false"] .board-card')
+        name = page.locator(".board-card .id").first
+        wait_until(page, lambda: name.evaluate("id => id.scrollWidth > id.clientWidth"))
+        page.wait_for_function(ENDS)
+        expect(name).to_have_attribute("title", name.inner_text())
+
+
 def provoke_refusal(page: Page) -> None:
     """Ask for something that is not possible."""
     page.evaluate("async () => (await import('/static/session/sync.js')).change('redo', {})")

@@ -97,8 +97,9 @@ def cell_text(value: Any, glyphs: Glyphs) -> str:
 
 
 def item_title(dataset: Dataset, i: int) -> str:
-    """Return what row i is called."""
-    return printable(f"{dataset.recipe.id or 'row'} {dataset.ids[i]}")
+    """Return what row i is called: by the column of names and the name, which may begin with the same word."""
+    column, name = str(dataset.recipe.id or "row"), str(dataset.ids[i])
+    return printable(name if name.lower().startswith(column.lower()) else f"{column} {name}")
 
 
 def _table(

@@ -17,7 +17,7 @@ export function cardElement(item, k, parts) {
     "div",
     { class: "caption" },
     el("b", { class: "letter" }, LETTERS[k]),
-    el("span", { class: "id" }, el("bdi", {}, item.id)),
+    el("span", { class: "id", title: item.id }, el("bdi", {}, item.id)),
     el("span", { class: "where" }),
   );
   const listeners = {
