@@ -149,14 +149,16 @@ def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path:
         wait_until(page, lambda: edges(below)[1] - edges(above)[3] < 30)
 
 
-def test_the_history_on_a_phone_names_the_rows(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("screen", ["phone", "large"])
+def test_the_history_names_the_rows(browser: Browser, tmp_path: Path, screen: str) -> None:
+    """On a phone their names are whole, on a large screen their values, too."""
     flowers(tmp_path)
     table = pl.read_csv(tmp_path / "flowers.csv")
     table.with_columns(id=pl.format("flower-2024-{}", "id")).write_csv(tmp_path / "f.csv")
     data = read_dataset(tmp_path / "f.csv", label="species")
     with (
         serving(data, tmp_path / "flowers.cobras") as client,
-        tab(browser, client.server.address, **PHONE) as page,
+        tab(browser, client.server.address, **SCREENS[screen]) as page,
     ):
         client.answer(data.labels, 3)
         page.locator("#tab-history").click()
@@ -166,6 +168,11 @@ def test_the_history_on_a_phone_names_the_rows(browser: Browser, tmp_path: Path)
             expect(name).to_contain_text("flower-2024-")
             button = name.locator("xpath=ancestor::button")
             wait_until(page, lambda n=name, b=button: holds(edges(b), edges(n)))
+            if screen == "large":
+                words = button.locator(".words")
+                wait_until(
+                    page, lambda w=words: w.evaluate("words => words.scrollWidth <= words.clientWidth")
+                )
         page.locator("#record-list .answer").first.click()
         choices, entry = page.locator("#record-list .choices"), page.locator("#record-list .open")
         wait_until(page, lambda: holds(edges(entry), edges(choices)))
