@@ -176,6 +176,10 @@ def test_the_history_names_the_rows(browser: Browser, tmp_path: Path, screen: st
         page.locator("#record-list .answer").first.click()
         choices, entry = page.locator("#record-list .choices"), page.locator("#record-list .open")
         wait_until(page, lambda: holds(edges(entry), edges(choices)))
+        choices.get_by_role("button", name="unsure").click()
+        expect(page.locator("#record-list .remark").first).to_have_text("set aside")
+        answers = page.locator("#record-list .answer")
+        wait_until(page, lambda: len({round(edges(answer)[0]) for answer in answers.all()}) == 1)
 
 
 # Whether the last three characters of the names of cards are in view.
