@@ -31,3 +31,16 @@ def test_parts_are_those_of_the_old_rows_until_too_many_are_new(seed, n, added):
         for part, first in zip(parts, old, strict=True):
             assert part.members[part.members < n].tolist() == first.members.tolist()
         nodes += zip(parts, old, strict=True)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 20), st.integers(2, 20))
+def test_what_other_rows_joined_is_split_by_itself(seed, n, added):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n + added, 2))
+    space = GrownSpace(EuclideanSpace(X[:n]), X[n:])
+    whole, rows = space.old.root(0), space.new_rows
+    for some in (rows, rows[: added // 2 + 1]):
+        (joined,) = space.grow([whole], some, np.zeros(len(some), dtype=np.intp))
+        for s in (joined, space.group(some, 0)):
+            held = np.concatenate([part.members for part in space.split(s, 2)])
+            np.testing.assert_array_equal(np.sort(held), s.members)

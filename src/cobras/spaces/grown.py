@@ -15,7 +15,7 @@ import numpy as np
 
 from cobras.core.partition import Child, NodePath, NodeRandom, Split, SuperInstance
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.base import Parts, index_type
+from cobras.spaces.base import Parts, digest, index_type
 from cobras.spaces.euclidean import EuclideanSpace, RowSpace
 
 AT_ONCE = 2**17  # distances that are held at a time, of eight bytes each: they stay near the processor
@@ -128,16 +128,19 @@ class GrownSpace(EuclideanSpace):
 
         `rows` are ascending, and `at` says which super-instance each of them joins.
         """
-        paths = [(*s.path, Child(GROWTH, self.old.n)) for s in parts]
-        grown = self._grow(parts, rows, at, paths)
-        return tuple(new if len(new.new) else s for s, new in zip(parts, grown, strict=True))
+        grown = self._grow(parts, rows, at, [s.path for s in parts])
+        # After other answers other rows may join the same super-instance, and must not find the parts of these.
+        return tuple(
+            replace(new, path=(*s.path, child_of(new.new))) if len(new.new) else s
+            for s, new in zip(parts, grown, strict=True)
+        )
 
     def group(self, rows: IndexArray, seed: int) -> SuperInstance:
         """Return a super-instance of new rows alone."""
         shown = self._shown if self.train is None else self._shown[rows]
         labels = np.zeros(len(rows), dtype=np.int32)
         (found,) = self._parts(self.rows[rows - self.old.n], rows, labels, shown, seed)
-        return replace(found, path=(Child(GROWTH, self.old.n), Child(GROWTH, int(rows[0]))))
+        return replace(found, path=(Child(GROWTH, self.old.n), child_of(rows)))
 
     def nearest(self, rows: IndexArray, parts: Sequence[SuperInstance]) -> tuple[IndexArray, FloatArray]:
         """Return which of some super-instances has the nearest centroid, for new rows, and how far it is."""
@@ -199,3 +202,8 @@ class GrownSpace(EuclideanSpace):
         elif s.members[-1] < self.old.n:
             return self.old.split(s, *split)
         return super()._make_parts(s, split)
+
+
+def child_of(rows: IndexArray) -> Child:
+    """Return the step in a path to what these rows joined."""
+    return Child(GROWTH, int.from_bytes(digest(rows)[:8], "big"))

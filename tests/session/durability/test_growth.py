@@ -127,3 +127,21 @@ def test_train_indices_are_about_the_first_rows(tmp_path):
         assert state(session) == live
     with pytest.raises(DataChangedError, match="other train_indices"):
         Session.open(path, X, train_indices=range(90))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_that_come_again_after_other_answers_are_clustered_once_each(method):
+    session = answered(method, 20)
+    session.append(X[60:])
+    run(session, LabelOracle(Y), until=lambda s: s.n_answers >= 40)
+    while session.can_undo:
+        session.undo()
+    other = np.where(Y == 2, 1, Y)
+    run(session, LabelOracle(other), until=lambda s: s.n_answers >= 20)
+    session.append(X[60:])
+    for _ in range(20):
+        held = [s.members for group in session.partition.groups for s in group]
+        np.testing.assert_array_equal(np.sort(np.concatenate(held)), np.arange(90))
+        if (pair := session.ask()) is None:
+            break
+        session.tell(other[pair.i] == other[pair.j], pair)
