@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 
+from cobras import Constraints, EuclideanSpace
+from cobras.core.partition import Partition
+from cobras.core.types import Answer
+from cobras.methods.newcomers import grow_partition, keep_known_rows
+from cobras.spaces.grown import GrownSpace
 from tests.session.durability.test_growth import X, Y, answered
 
 
@@ -31,3 +36,23 @@ def test_new_rows_of_a_marked_cluster_leave_the_mark_as_it_is(method):
     assert set(np.flatnonzero(session.labels_ == session.labels_[0]).tolist()) == inside
     session.mark(int(session.labels_[0]))
     assert session.marks == {}
+
+
+def test_new_rows_near_a_super_instance_of_one_row_are_not_far():
+    old = EuclideanSpace(np.array([[0.0], [0.1], [9.0]]))
+    space = GrownSpace(old, np.array([[9.1], [60.0]]))
+    parts = sorted(old.split(old.root(0), 2), key=lambda s: s.first)
+    base, likely = Partition.of((s,) for s in parts), np.array([[0.0, 1.0], [0.0, 1.0]])
+    growth = grow_partition(base, space, likely, set(), set(), sees_far=False)
+    assert growth.unsure.tolist() == [4]
+
+
+def test_rows_that_were_asked_about_represent_parts_only_once_rows_were_added():
+    rows = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    old, constraints = EuclideanSpace(rows), Constraints()
+    constraints.add(0, 5, Answer.DIFFERENT)
+    constraints.add(1, 4, Answer.DIFFERENT)
+    constraints.volunteered.add((1, 4))  # said without being asked
+    for space, wanted in ((old, {1, 4}), (GrownSpace(old, np.array([[1.1]])), {0, 5})):
+        parts = keep_known_rows(space, constraints, space.split(space.root(0), 2))
+        assert {s.representative for s in parts} == wanted

@@ -44,3 +44,15 @@ def test_what_other_rows_joined_is_split_by_itself(seed, n, added):
         for s in (joined, space.group(some, 0)):
             held = np.concatenate([part.members for part in space.split(s, 2)])
             np.testing.assert_array_equal(np.sort(held), s.members)
+
+
+def test_a_part_is_represented_by_the_nearest_of_the_rows_that_it_holds_and_may_show():
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [1.5], [30.0], [31.0]])
+    old = EuclideanSpace(X[:6], np.array([True, True, False, True, True, True]))
+    space = GrownSpace(old, X[6:])
+    parts = sorted(space.split(space.root(0), 3), key=lambda s: s.first)
+    assert [s.members.tolist() for s in parts] == [[0, 1, 2, 6], [3, 4, 5], [7, 8]]
+    found = space.represent(tuple(parts), [0, 2, 6, 5, 3])
+    assert [s.representative for s in found] == [6, 5, parts[2].representative]
+    again = space.represent(tuple(parts), [6, 5])
+    assert [a is b for a, b in zip(found, again, strict=True)] == [True, True, True]

@@ -307,7 +307,7 @@ class Partition:
                 [row for row in sorted(lost) if is_last_try or _is_related(memo.get(row), s)]
             )
             if len(candidates):
-                found = candidates[_is_member(s.members, candidates)].tolist()
+                found = candidates[is_member(s.members, candidates)].tolist()
                 memo.update(dict.fromkeys(found, s))
                 lost -= set(found)
         return {row: memo[row] for row in rows}
@@ -326,7 +326,7 @@ def _is_related(old: SuperInstance | None, s: SuperInstance) -> bool:
     return old is None or all(a == b for a, b in zip(old.path, s.path, strict=False))
 
 
-def _is_member(members: IndexArray, rows: IndexArray) -> BoolArray:
+def is_member(members: IndexArray, rows: IndexArray) -> BoolArray:
     """Which rows are among the members, which are ascending: O(log n) for each row."""
     # Without this, numpy would convert all members to the type of the rows.
     rows = rows.astype(members.dtype)

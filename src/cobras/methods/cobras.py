@@ -6,6 +6,8 @@ options. Departures from the paper, each of which saves answers or avoids a dead
 * What the answers imply is not asked (`reuse`).
 * A super-instance whose training members all fall into one part is split again among its training members alone
   (`split_fallback`). One that still cannot be split is not tried again, so identical rows end the search.
+
+Once rows were added to the data, parts are represented by rows that were asked about (`keep_known_rows`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer
 from cobras.methods.inside import Divided, search_inside
 from cobras.methods.merge import Groups, join_known, merge
-from cobras.methods.newcomers import place_new_rows
+from cobras.methods.newcomers import keep_known_rows, place_new_rows
 from cobras.methods.protocol import (
     Branch,
     FirstIteration,
@@ -70,7 +72,7 @@ def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: 
                 parts: Sequence[SuperInstance] = divided.parts
             else:
                 k = yield from split_level(space, constraints, s, complete, variant)
-                parts = final_split(space, s, k, variant)
+                parts = keep_known_rows(space, constraints, final_split(space, s, k, variant))
             if len(parts) < 2:
                 unsplittable.add(s)
                 continue
@@ -106,7 +108,7 @@ def split_level(
     }[variant.reuse]
     level, part = 0, s
     while variant.max_level is None or level < variant.max_level:
-        halves = space.split(part, 2)
+        halves = keep_known_rows(space, constraints, space.split(part, 2))
         if len(halves) < 2:
             break
         pairs = representative_pairs(space, *halves)
@@ -143,7 +145,7 @@ def pick_half(part: SuperInstance, halves: Sequence[SuperInstance], branch: Bran
     return max(halves, key=len) if branch == "largest" else min(halves, key=len)
 
 
-def final_split(space: Space, s: SuperInstance, k: int, variant: Variant) -> Sequence[SuperInstance]:
+def final_split(space: Space, s: SuperInstance, k: int, variant: Variant) -> tuple[SuperInstance, ...]:
     """The parts that stay; a single one when the super-instance cannot be split."""
     # The authors' code runs k-means anew, where we take the halves of the search again if k is 2.
     parts = space.split(s, k, draw=1 if variant.reuse == "reference" else 0)

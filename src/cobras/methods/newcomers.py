@@ -8,23 +8,24 @@ new rows of such a cluster stand beside them.
 from __future__ import annotations
 
 from collections.abc import Generator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition, SuperInstance
-from cobras.core.types import Answer, BoolArray, FloatArray
+from cobras.core.types import Answer, FloatArray
 from cobras.methods.merge import Groups
 from cobras.methods.protocol import Growth, Step, ask, representative_pairs
-from cobras.spaces.base import Space
+from cobras.spaces.base import GrowingSpace, Space
 
 if TYPE_CHECKING:
     from cobras.spaces.euclidean import EuclideanSpace
     from cobras.spaces.grown import GrownSpace
 
 SURE = 0.5  # a new row that is less sure of its cluster is worth a question
-FAR = 4.0  # and so is one that is so many times as far from the centroid as the old rows are
+FAR = 4.0  # and so is one that is so many times as far from a centroid as any old row is from its own
 N_SAMPLE = 256  # members from which it is estimated how far they are
 MOST_PENDING = 3  # super-instances of unsure rows; the smaller ones are not asked about first
 N_CLUSTERS = 1  # with which new rows are compared at once; the merge compares them with all others
@@ -49,7 +50,7 @@ def grow_partition(
     # The super-instances that may grow, their clusters, and which of them each new row joins, or -1.
     parts: list[SuperInstance] = []
     homes: list[int] = []
-    at = np.full(len(rows), -1)
+    at, away = np.full(len(rows), -1), np.zeros(len(rows))
     for number, cluster in enumerate(base.clusters):
         here = np.flatnonzero(chosen == number)
         if not len(here):
@@ -59,13 +60,13 @@ def grow_partition(
             seed = cluster.super_instances[0].seed
             beside[number] = [space.group(rows[here], seed)]
             continue
-        nearest, away = space.nearest(rows[here], open_parts)
-        for x in () if sees_far else np.unique(nearest).tolist():
-            mine = nearest == x
-            sure[here[mine]] &= ~is_far(space.old, open_parts[x], away[mine])
+        nearest, away[here] = space.nearest(rows[here], open_parts)
         at[here] = len(parts) + nearest
         parts += open_parts
         homes += [number] * len(open_parts)
+    if not sees_far:
+        # Not of the nearest one alone: one that has a single member would be far from every row.
+        sure &= away <= FAR * max(radius(space.old, s) for group in base.groups for s in group)
     # Before anything was asked there is nothing to compare with.
     sure |= len(base.groups) == len(base.groups[0]) == 1
     waiting = np.flatnonzero(~sure & (at >= 0))
@@ -86,13 +87,26 @@ def grow_partition(
     return Growth(Partition.of(groups), replaced, added, tuple(pending), rows[waiting], likely)
 
 
-def is_far(space: EuclideanSpace, s: SuperInstance, away: FloatArray) -> BoolArray:
-    """Which distances to the centroid of a super-instance are far more than those of its members."""
+def radius(space: EuclideanSpace, s: SuperInstance) -> float:
+    """How far the members of a super-instance are from its centroid at most, of some of them."""
     members = s.members
     some = members[np.linspace(0, len(members) - 1, min(len(members), N_SAMPLE)).astype(np.intp)]
-    widest = float(np.sqrt(((space.X[some] - s.centroid) ** 2).sum(axis=1).max()))
-    far: BoolArray = away > FAR * widest
-    return far
+    return float(np.sqrt(((space.X[some] - s.centroid) ** 2).sum(axis=1).max()))
+
+
+def keep_known_rows(
+    space: Space, constraints: Constraints, parts: tuple[SuperInstance, ...]
+) -> tuple[SuperInstance, ...]:
+    """Let rows that were asked about represent the parts that hold them, once rows were added.
+
+    Parts change when rows are added, and with medoids of their own the answers about the old ones would be lost.
+    Without new rows the medoids stay, as in the paper.
+    """
+    if len(parts) < 2 or not isinstance(space, GrowingSpace):
+        return parts
+    # What a person moved or told without being asked is often an exception, which stands for no others.
+    asked = (pair for pair, _ in constraints if pair not in constraints.volunteered)
+    return space.represent(parts, list(dict.fromkeys(chain.from_iterable(asked))))
 
 
 def place_new_rows(

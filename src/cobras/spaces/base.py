@@ -91,6 +91,17 @@ class EmbeddedSpace(Space, Protocol):
 
 
 @runtime_checkable
+class GrowingSpace(Space, Protocol):
+    """A space to which rows were added."""
+
+    def represent(self, parts: Parts, rows: Sequence[int]) -> Parts:
+        """Return parts, each represented by the nearest to its centroid of some rows, if it holds any of them.
+
+        A row that may not be shown represents nothing.
+        """
+
+
+@runtime_checkable
 class RemoteSpace(Space, Protocol):
     """A space on other machines, which writes labels where the rows lie."""
 

@@ -1,9 +1,9 @@
 """A table to which rows were added at its end: the old rows are split as before, and new ones follow.
 
-A super-instance with new rows remembers what it was before them. It is split as that was, and each new row goes to
-the nearest part, unless there are more new rows than old ones: then it is split anew, among all of its rows. So a
-session goes on with the parts and the representatives that its answers are about, and what was computed before is
-not computed again.
+A super-instance with new rows remembers what it was before them. While these are few, it is split as that was, and
+each new row goes to the nearest part: what was computed before is not computed again. With more of them it is split
+anew, among all of its rows, because the parts of a few rows are poor parts of many. What was answered about rows of
+the old parts is kept in use by `represent`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cobras.core.partition import Child, NodePath, NodeRandom, Split, SuperInstance
+from cobras.core.partition import Child, NodePath, NodeRandom, Split, SuperInstance, is_member
 from cobras.core.types import FloatArray, IndexArray
-from cobras.spaces.base import Parts, digest, index_type
+from cobras.spaces.base import Parts, digest, index_type, squared_distances
 from cobras.spaces.euclidean import EuclideanSpace, RowSpace
 
 AT_ONCE = 2**17  # distances that are held at a time, of eight bytes each: they stay near the processor
 FEW = 2**16  # members up to which they are kept once they were needed
-FOLLOW = 2.0  # times as many members as decided on the parts, until they are split anew
+FOLLOW = 1.1  # times as many members as decided on the parts, until they are split anew
 GROWTH = Split(0, draw=1)  # stands in a path for what is no split: rows were added
 
 
@@ -141,6 +141,24 @@ class GrownSpace(EuclideanSpace):
         labels = np.zeros(len(rows), dtype=np.int32)
         (found,) = self._parts(self.rows[rows - self.old.n], rows, labels, shown, seed)
         return replace(found, path=(Child(GROWTH, self.old.n), child_of(rows)))
+
+    def represent(self, parts: Parts, rows: Sequence[int]) -> Parts:
+        """Return parts, each represented by the nearest to its centroid of some rows, if it holds any of them."""
+        known = np.array([row for row in rows if self.train is None or self.train[row]], dtype=np.intp)
+        is_new = known >= self.old.n
+        # Not from all rows, which need not be put together for this.
+        found = np.empty((len(known), self.rows.shape[1]), self.rows.dtype)
+        found[is_new], found[~is_new] = self.rows[known[is_new] - self.old.n], self.old.X[known[~is_new]]
+        represented = []
+        for s in parts:
+            mine = np.flatnonzero(is_member(s.members, known))
+            if len(mine):
+                nearest = int(known[mine[squared_distances(found[mine], s.centroid).argmin()]])
+                key = ("represent", s.seed, s.path, nearest)
+                # The same object each time, so that a replay finds what was computed for it.
+                s = self.memo.setdefault(key, replace(s, representative=nearest))
+            represented.append(s)
+        return tuple(represented)
 
     def nearest(self, rows: IndexArray, parts: Sequence[SuperInstance]) -> tuple[IndexArray, FloatArray]:
         """Return which of some super-instances has the nearest centroid, for new rows, and how far it is."""
