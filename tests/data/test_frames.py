@@ -104,7 +104,7 @@ def test_labels_come_back_in_the_callers_frame_with_its_index(index):
 def test_columns_that_are_called_cluster_are_kept():
     frame = pd.DataFrame({"cluster": [1.0, 2.0], 7: [0, 1]})
     found = Session(frame, random_state=0, method="cobras").to_frame()
-    assert [str(name) for name in found] == ["cluster", "7", "cluster_2", "cluster_id"]
+    assert [str(name) for name in found] == ["cluster", "7", "cluster_id", "cluster_2"]
 
 
 def test_numbers_are_clustered_as_given_and_a_file_resumes_with_any_kind_of_frame(tmp_path):

@@ -74,7 +74,7 @@ def test_the_recipe_in_a_session_file_reads_its_table(tmp_path):
     ]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     written, first = pl.read_csv(out), pl.read_csv(FIXTURES / "flowers-clusters.csv")
-    assert written.columns == [*first.columns, "cluster_id"]
+    assert written.columns == [*first.columns[:-1], "cluster_id", "cluster"]
     assert written.drop("cluster", "cluster_id").equals(first.drop("cluster"))
     assert found["labels"] == written["cluster"].to_list()
     said = {(a["i"], a["j"]): a["answer"] for a in found["answers"] if a["answer"] != "unsure"}
