@@ -97,9 +97,10 @@ def test_export(tmp_path):
         path = tmp_path / f"labels{suffix}"
         session.export(path, ids=ids)
         table = read(path)
-        assert table.columns == ["id", "cluster", "cluster_name"]
+        assert table.columns == ["id", "cluster_id", "cluster_name", "cluster"]
         assert table["id"].to_list() == ids
         assert table["cluster"].to_list() == session.labels_.tolist()
+        assert table["cluster_id"].to_list() == [session.cluster_ids_[label] for label in session.labels_]
     session.export_answers(tmp_path / "answers.json")
     answers = json.loads((tmp_path / "answers.json").read_text())
     assert [a["answer"] for a in answers] == [r.answer.name.lower() for r in session.history]

@@ -91,11 +91,12 @@ def labels_table(
     ids: Sequence[Any] | npt.NDArray[Any],
     labels: ClusterNumbers,
     names: ClusterNames = None,
+    stable: StableIds = None,
 ) -> pl.DataFrame:
-    """The columns `id`, `cluster` and, when any name was given, `cluster_name`, empty for a cluster without one."""
+    """The column `id` and those of `with_clusters`; the name of a cluster without one is empty."""
     import polars as pl
 
-    table = with_clusters(pl.DataFrame({"id": ids}), labels, names)
+    table = with_clusters(pl.DataFrame({"id": ids}), labels, names, stable)
     return table.with_columns(pl.col("cluster_name").fill_null("")) if names else table
 
 

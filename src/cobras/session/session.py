@@ -249,7 +249,10 @@ class Session(AnswerableSession):
     def export(
         self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None, *, escape: bool = True
     ) -> None:
-        """Write id, cluster and, where given, cluster_name of every row as CSV, Parquet or JSON, by suffix.
+        """Write id, cluster_id, cluster_name if any was given, and cluster of every row as CSV, Parquet or JSON.
+
+        The suffix says which. `cluster_id` stays with its cluster and is the number on the page; `cluster` is the one
+        in `labels_`.
 
         A new file can be read by you alone. In CSV, texts that a spreadsheet would take for a formula get an
         apostrophe, unless `escape` is false.
@@ -262,10 +265,10 @@ class Session(AnswerableSession):
                 raise InvalidDataError(
                     "Workers know rows by their numbers alone. Leave ids out, or name a file."
                 )
-            self.space.export_labels(path, self.partition, self.names)
+            self.space.export_labels(path, self.partition, self.names, self.cluster_ids_)
         else:
             rows = range(self.space.n) if ids is None else list(ids)
-            table = labels_table(rows, self.labels_, self.names)
+            table = labels_table(rows, self.labels_, self.names, self.cluster_ids_)
             write_frame(table, path, escape=escape, private=True)
 
     def export_answers(

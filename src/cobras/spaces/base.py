@@ -18,7 +18,7 @@ import numpy as np
 from cobras.core.checks import as_matrix, as_train_mask, check_options, is_dask
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Child, NodePath, Partition, Split, SuperInstance
-from cobras.core.types import BoolArray, ClusterNames, FloatArray, IndexArray
+from cobras.core.types import BoolArray, ClusterNames, FloatArray, IndexArray, StableIds
 
 Among: TypeAlias = Literal["all", "train"]
 Node: TypeAlias = tuple[int, NodePath, Split | None]  # without a split it is the root
@@ -106,7 +106,11 @@ class RemoteSpace(Space, Protocol):
     """A space on other machines, which writes labels where the rows lie."""
 
     def export_labels(
-        self, folder: str | os.PathLike[str], partition: Partition, names: ClusterNames = None
+        self,
+        folder: str | os.PathLike[str],
+        partition: Partition,
+        names: ClusterNames = None,
+        ids: StableIds = None,
     ) -> None:
         """Write the labels of all instances from where they lie into a folder."""
 

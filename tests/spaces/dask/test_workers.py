@@ -90,6 +90,7 @@ def test_a_cluster_gives_what_memory_gives(client, expected, tmp_path):
     assert written["id"].to_list() == list(range(300_000))
     np.testing.assert_array_equal(written["cluster"].to_numpy(), there.labels_)
     assert written.schema["cluster"] == pl.Int32
+    np.testing.assert_array_equal(written["cluster_id"], np.array(there.cluster_ids_)[there.labels_])
     assert set(written.filter(pl.col("cluster") == 1)["cluster_name"]) == {"left"}
     assert set(written.filter(pl.col("cluster") != 1)["cluster_name"]) == {""}
 

@@ -21,7 +21,7 @@ import numpy as np
 from cobras.core.checks import flaw
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Members, NodePath, Partition, SuperInstance
-from cobras.core.types import ClusterNames, FloatArray, IndexArray
+from cobras.core.types import ClusterNames, FloatArray, IndexArray, StableIds
 from cobras.spaces.base import Among
 from cobras.spaces.dask.table import RemotePart, RemoteRegion, RemoteTable, label_tasks
 from cobras.spaces.dask.workers import Workers, remove_old_parts, write_labels
@@ -78,19 +78,23 @@ class DaskSpace(RowSpace):
         return self.table[np.asarray(instances)]
 
     def export_labels(
-        self, folder: str | os.PathLike[str], partition: Partition, names: ClusterNames = None
+        self,
+        folder: str | os.PathLike[str],
+        partition: Partition,
+        names: ClusterNames = None,
+        ids: StableIds = None,
     ) -> None:
         """Let each worker write the labels of its rows as Parquet into a folder, local to all or any of fsspec's.
 
-        The files part-00000.parquet, ... hold the number of the row as `id`, its `cluster` and, with names, its
-        `cluster_name`.
+        The files part-00000.parquet, ... hold the number of the row as `id`, its `cluster` and, where given, its
+        `cluster_id` and `cluster_name`.
         """
         place = os.fspath(folder)
         place = place if "://" in place else str(Path(place).absolute())
         write, remove = dask.delayed(write_labels, pure=False), dask.delayed(remove_old_parts, pure=False)
         self.table.workers.results(
             [
-                write(labels, int(start), place, p, dict(names or {}))
+                write(labels, int(start), place, p, dict(names or {}), ids)
                 for p, (labels, start) in enumerate(
                     zip(label_tasks(self.table, partition), self.table.starts[:-1], strict=True)
                 )

@@ -22,7 +22,7 @@ import numpy as np
 from cobras.core.checks import flaw
 from cobras.core.exceptions import CobrasError, InvalidDataError, first_line
 from cobras.core.threads import in_turn
-from cobras.core.types import FloatArray, IndexArray, LabelArray
+from cobras.core.types import FloatArray, IndexArray, LabelArray, StableIds
 from cobras.core.writers import labels_table
 from cobras.spaces.base import index_type
 from cobras.spaces.passes.memory import MemoryRegion
@@ -198,8 +198,10 @@ def label_rows(
     return labels
 
 
-def write_labels(labels: LabelArray, start: int, folder: str, part: int, names: Mapping[int, str]) -> None:
-    """Write number, cluster and name of every row as Parquet, to any address that fsspec knows."""
+def write_labels(
+    labels: LabelArray, start: int, folder: str, part: int, names: Mapping[int, str], ids: StableIds
+) -> None:
+    """Write number, cluster, its id and its name of every row as Parquet, to any address that fsspec knows."""
     import fsspec
 
     numbers = np.arange(start, start + len(labels))
@@ -209,7 +211,7 @@ def write_labels(labels: LabelArray, start: int, folder: str, part: int, names: 
     with _one_sentence(folder), fsspec.open(path, "wb", auto_mkdir=has_folders) as file:
         if is_new:
             os.chmod(path, 0o600)  # noqa: PTH101 (private, like all that a session exports)
-        labels_table(numbers, labels, names).write_parquet(file)
+        labels_table(numbers, labels, names, ids).write_parquet(file)
 
 
 def remove_old_parts(folder: str, n_parts: int) -> None:
