@@ -232,7 +232,8 @@ class Knowledge:
 
     def seeds(self) -> list[int]:
         """The instances that something is known about, and the representatives of the first parts."""
-        return sorted(self.answered_instances() | {part.representative for part in self.first_parts})
+        make = lambda: sorted(self.answered_instances() | {p.representative for p in self.first_parts})  # noqa: E731
+        return self._latest(make, "seeds")
 
     def open_seeds(self) -> list[int]:
         """The seeds that questions may be about: not those in complete clusters."""
@@ -246,13 +247,22 @@ class Knowledge:
     def _in_complete(self) -> BoolArray:
         return self._marks.inside(complete_only=True)
 
-    def _apart(self, roots: list[int]) -> BoolArray:
+    def _apart(self) -> BoolArray:
         """Which two components are different, or the same."""
-        apart = np.eye(len(roots), dtype=bool)
-        number = {root: x for x, root in enumerate(roots)}
-        for x, root in enumerate(roots):
-            apart[x, [number[other] for other in self.links.apart_from(root)]] = True
-        return apart
+
+        def make() -> BoolArray:
+            links, roots = self.links, self._component_similarities()[0]
+            apart = np.eye(len(roots), dtype=bool)
+            number = {root: x for x, root in enumerate(roots)}
+            for x, root in enumerate(roots):
+                apart[x, [number[other] for other in links.apart_from(root)]] = True
+            return apart
+
+        return self._latest(make, "apart")
+
+    def _known(self) -> KnownPoints:
+        """All seeds with their must-link components as clusters."""
+        return self._latest(lambda: self._known_points(self.seeds()), "known")
 
     def _known_points(self, seeds: list[int]) -> KnownPoints:
         """These instances with their must-link components as clusters."""
@@ -291,21 +301,24 @@ class Knowledge:
 
     def _component_similarities(self) -> tuple[list[int], FloatArray]:
         """The must-link components, by root, and how likely each two are the same cluster."""
-        seeds = self.seeds()
-        known = self._known_points(seeds)
-        roots = list(dict.fromkeys(map(self.links.component, seeds)))
-        # Means over the seeds of components, by sums over rows and columns that stand side by side.
-        order = np.argsort(known.clusters, kind="stable")
-        starts = np.searchsorted(known.clusters[order], np.arange(len(roots)))
-        sums = np.add.reduceat(np.add.reduceat(self._similarities()[order][:, order], starts, 0), starts, 1)
-        size = np.bincount(known.clusters)
-        return roots, sums / (size[:, None] * size)
+
+        def make() -> tuple[list[int], FloatArray]:
+            known = self._known()
+            roots = list(dict.fromkeys(map(self.links.component, self.seeds())))
+            # Means over the seeds of components, by sums over rows and columns that stand side by side.
+            order = np.argsort(known.clusters, kind="stable")
+            starts = np.searchsorted(known.clusters[order], np.arange(len(roots)))
+            rows = np.add.reduceat(self._similarities()[order][:, order], starts, 0)
+            size = np.bincount(known.clusters)
+            return roots, np.add.reduceat(rows, starts, 1) / (size[:, None] * size)
+
+        return self._latest(make, "components")
 
     def _groups(self) -> KnownPoints:
         """All seeds, with components joined that are probably one cluster."""
-        known = self._known_points(self.seeds())
-        roots, p = self._component_similarities()
-        apart = self._apart(roots)
+        known = self._known()
+        _, p = self._component_similarities()
+        apart = self._apart().copy()
         complete = known.clusters[self._in_complete()[known.points]]
         apart[complete], apart[:, complete] = True, True
         size = np.bincount(known.clusters).astype(np.float64)

@@ -20,6 +20,8 @@ SLIP = 0.02  # the share of answers that similarity does not explain
 _t, _s = (axis.ravel()[:, None] for axis in np.meshgrid(THRESHOLDS, STEEPNESSES))
 # One row per hypothesis, one column per step of `SHARES`.
 P_SAME: FloatArray = SLIP + (1 - 2 * SLIP) / (1 + (SHARES / _t) ** _s)
+# The logarithms of the probabilities of "different", and after these of "same"; one column per hypothesis.
+LOG_P: FloatArray = np.ascontiguousarray(np.log(np.hstack([1 - P_SAME, P_SAME])).T)
 
 
 class Similarity:
@@ -32,8 +34,8 @@ class Similarity:
         b = points.of([pair.j for pair, _ in constraints])
         evidence, self._p = [], []
         for measure in MEASURES:
-            p = P_SAME[:, points.similarity_steps(measure, a, b)]
-            likelihood = np.log(np.where(same, p, 1 - p)).sum(axis=1)
+            said = points.similarity_steps(measure, a, b) + np.where(same, len(SHARES), 0)
+            likelihood = np.take(LOG_P, said, axis=0).sum(axis=0)
             weight = np.exp(likelihood - likelihood.max())
             evidence.append(likelihood.max() + np.log(weight.sum()))
             self._p.append(weight / weight.sum() @ P_SAME)

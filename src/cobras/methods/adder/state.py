@@ -79,7 +79,7 @@ class State(Knowledge):
 
     def board(self, n_cards: int) -> Board:
         """Rows to be sorted at once: components to be compared, or instances to be placed."""
-        seeds, known = self.seeds(), self._known_points(self.seeds())
+        seeds, known = self.seeds(), self._known()
         gain, two = self._best_pair()
         if two is not None and gain > self._most_uncertain()[1]:
             n_answered = np.bincount(known.clusters, known.is_answered, known.n_clusters)
@@ -95,7 +95,7 @@ class State(Knowledge):
 
     def _masses(self) -> dict[int, float]:
         """For each component, by root, how many instances are nearest to one of its seeds."""
-        known = self._known_points(self.seeds())
+        known = self._known()
         nearest = self.points.nearest(known.points)
         mass = np.bincount(known.clusters[nearest], self.points.weight, known.n_clusters)
         roots = dict.fromkeys(map(self.links.component, self.seeds()))
@@ -170,11 +170,11 @@ class State(Knowledge):
         """
         roots, p = self._component_similarities()
         size = np.array([mass.get(root, 0.0) for root in roots])
-        known = self._known_points(self.seeds())
+        known = self._known()
         size[np.unique(known.clusters[self._in_complete()[known.points]])] = 0
         uncertain = np.minimum(p, 1 - p)
         gain = size[:, None] * size * np.where(uncertain > OPEN, uncertain, 0)
-        gain[self._apart(roots)] = 0
+        gain[self._apart()] = 0
         return roots, gain
 
     def _best(self, roots: list[int], gain: FloatArray) -> tuple[float, tuple[int, int] | None]:
@@ -186,7 +186,7 @@ class State(Knowledge):
 
         def make() -> list[Recheck]:
             seeds = self.seeds()
-            known, similarity = self._known_points(seeds), self._similarities()
+            known, similarity = self._known(), self._similarities()
             groups, _, left_out, _ = self._prediction()
             given = self.points, self.constraints, seeds, known, groups, similarity, left_out
             marked = self._marks.inside()
