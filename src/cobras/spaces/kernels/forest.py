@@ -10,6 +10,8 @@ import numpy as np
 
 from cobras.spaces.kernels.compile import Array, kernel
 
+FEW = 16  # rows that are sorted by insertion; more are picked from all rows in their order
+
 
 @kernel()
 def next_random(state: Array, below: int) -> int:
@@ -23,9 +25,27 @@ def next_random(state: Array, below: int) -> int:
 
 
 @kernel()
+def sort_rows(values: Array, order: Array, drawn: Array, is_drawn: Array, found: Array) -> None:
+    """Write the drawn rows to `found`, ascending by value; `order` sorts all rows, `is_drawn` marks the drawn."""
+    if len(drawn) > FEW:
+        at = 0
+        for s in order:
+            if is_drawn[s]:
+                found[at] = s
+                at += 1
+        return
+    for r in range(len(drawn)):
+        s, at = drawn[r], r
+        while at > 0 and values[found[at - 1]] > values[s]:
+            found[at] = found[at - 1]
+            at -= 1
+        found[at] = s
+
+
+@kernel()
 def best_cut(
     columns: Array,
-    known: Array,
+    orders: Array,
     labels: Array,
     times: Array,
     drawn: Array,
@@ -33,44 +53,55 @@ def best_cut(
     state: Array,
     total: Array,
     left: Array,
+    is_drawn: Array,
+    rows: Array,
 ) -> tuple[int, np.float32]:
-    """The feature and threshold with the least Gini impurity among sqrt(d) random features; -1 for a leaf."""
+    """The feature and threshold with the least Gini impurity among sqrt(d) random features; -1 for a leaf.
+
+    The last four are room to work in; classes and rows that are not drawn are not looked at.
+    """
     d = len(features)
-    total[:] = 0
-    for s in drawn:
-        total[labels[s]] += times[s]
-    size = total.sum()
     best_feature, best_threshold, best = -1, np.float32(0), -1.0
-    if total.max() == size:
+    for s in drawn:
+        total[labels[s]] = 0
+    size, squares = 0, 0
+    for s in drawn:
+        w, c = times[s], labels[s]
+        squares += w * (2 * total[c] + w)
+        total[c] += w
+        size += w
+    if total[labels[drawn[0]]] == size:
         return best_feature, best_threshold
+    for s in drawn:
+        is_drawn[s] = True
     visited, wanted = 0, max(1, int(np.sqrt(d)))
-    values = np.empty(len(drawn), np.float32)
     while visited < d and (visited < wanted or best_feature < 0):
         at = visited + next_random(state, d - visited)
         features[visited], features[at] = features[at], features[visited]
         f = features[visited]
         visited += 1
-        for r in range(len(drawn)):
-            values[r] = columns[f, known[drawn[r]]]
-        order = np.argsort(values)
-        left[:] = 0
-        n_left, squares_left, squares_right = 0, 0, 0
-        for count in total:
-            squares_right += count * count
+        values = columns[f]
+        sort_rows(values, orders[f], drawn, is_drawn, rows)
+        for s in drawn:
+            left[labels[s]] = 0
+        n_left, squares_left, squares_right = 0, 0, squares
         for r in range(len(drawn) - 1):
-            s = drawn[order[r]]
+            s = rows[r]
             w, c = times[s], labels[s]
             squares_left += w * (2 * left[c] + w)
             squares_right += w * (w - 2 * (total[c] - left[c]))
             left[c] += w
             n_left += w
-            if values[order[r]] < values[order[r + 1]]:
+            low, high = values[s], values[rows[r + 1]]
+            if low < high:
                 gain = squares_left / n_left + squares_right / (size - n_left)
                 if gain > best:
                     best, best_feature = gain, f
-                    best_threshold = np.float32(0.5) * (values[order[r]] + values[order[r + 1]])
-                    if best_threshold >= values[order[r + 1]]:
-                        best_threshold = values[order[r]]
+                    best_threshold = np.float32(0.5) * (low + high)
+                    if best_threshold >= high:
+                        best_threshold = low
+    for s in drawn:
+        is_drawn[s] = False
     return best_feature, best_threshold
 
 
@@ -91,9 +122,15 @@ def grow_forest(columns: Array, labels: Array, n_trees: int, seed: int) -> tuple
     """
     d, m = columns.shape
     n_classes = labels.max() + 1
+    classes = labels.astype(np.uint32)
     total, left = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
     state = np.array([seed], np.uint64)
-    features, known = np.arange(d), np.arange(m)
+    features, is_drawn, rows = np.arange(d), np.zeros(m, np.bool_), np.empty(m, np.uint32)
+    orders = np.empty((d, m), np.uint32)
+    for f in range(d):
+        order = np.argsort(columns[f])
+        for r in range(m):
+            orders[f, r] = order[r]
     times = np.zeros((n_trees, m), np.int64)
     nodes = np.full((n_trees, 2 * m, 2), -1, np.int32)
     thresholds = np.zeros((n_trees, 2 * m), np.float32)
@@ -102,14 +139,25 @@ def grow_forest(columns: Array, labels: Array, n_trees: int, seed: int) -> tuple
     for tree in range(n_trees):
         for _ in range(m):
             times[tree, next_random(state, m)] += 1
-        drawn = np.flatnonzero(times[tree])
+        # Indices without a sign need no check whether they count from the end.
+        drawn = np.flatnonzero(times[tree]).astype(np.uint32)
         push(stack, 0, 0, 0, len(drawn))
         depth, n_nodes = 1, 1
         while depth > 0:
             depth -= 1
             node, first, last = stack[depth, 0], stack[depth, 1], stack[depth, 2]
             feature, threshold = best_cut(
-                columns, known, labels, times[tree], drawn[first:last], features, state, total, left
+                columns,
+                orders,
+                classes,
+                times[tree],
+                drawn[first:last],
+                features,
+                state,
+                total,
+                left,
+                is_drawn,
+                rows,
             )
             if feature < 0:
                 continue
