@@ -158,16 +158,17 @@ class RowSpace(TreeSpace):
         k = int(labels.max()) + 1
         labels = labels.astype(np.int32, copy=False)  # compiled for one type only
         ordered, starts, means, medoids, n_train = describe_groups(rows, labels, k, shown)
-        parts = []
-        for g in range(k):
-            group, medoid = ordered[starts[g] : starts[g + 1]], medoids[g]
-            if self.medoid != "nearest_to_centroid":
-                medoid = self._other_medoid(rows, group, shown)
-            path = () if node is None else (*node[0], Child(node[1], g))
-            parts.append(
-                SuperInstance(members[group], int(members[medoid]), means[g], int(n_train[g]), seed, path)
-            )
-        return tuple(parts)
+        bounds, sizes = starts.tolist(), n_train.tolist()
+        if self.medoid != "nearest_to_centroid":
+            groups = [ordered[bounds[g] : bounds[g + 1]] for g in range(k)]
+            medoids = np.array([self._other_medoid(rows, group, shown) for group in groups])
+        # Whole arrays first, then views of them: there may be hundreds of parts after every answer.
+        ordered, shown_by = members[ordered], members[medoids].tolist()
+        paths = [()] * k if node is None else [(*node[0], Child(node[1], g)) for g in range(k)]
+        return tuple(
+            SuperInstance(ordered[bounds[g] : bounds[g + 1]], shown_by[g], means[g], sizes[g], seed, paths[g])
+            for g in range(k)
+        )
 
     def _other_medoid(self, rows: FloatArray, group: IndexArray, shown: BoolArray) -> int:
         candidates = group[shown[group]] if len(shown) and shown[group].any() else group

@@ -55,17 +55,16 @@ def answers_to_recheck(
         return []
     at = {i: x for x, i in enumerate(seeds)}
     # One column per case: which seeds are on the small side, and which on the large one.
-    S, L = (np.zeros((len(seeds), len(cases))) for _ in range(2))
-    for c, (_, _, (small, large)) in enumerate(cases):
-        S[[at[i] for i in small], c] = 1
-        L[[at[i] for i in large], c] = 1
+    S, L = (sides_of(cases, side, at) for side in (0, 1))
     n_small, n_large = S.sum(axis=0), L.sum(axis=0)
     # The group of the large side, and how likely the small side is in it, judging from the others.
     group = groups.clusters[[at[large[0]] for _, _, (_, large) in cases]]
     b = (left_out[:, group] * S).sum(axis=0) / n_small
     # Several seeds predict each other, so that only their similarity to the other side can speak against an answer.
     same = np.array([case[1] is Answer.SAME for case in cases])
-    alike = ((similarity @ L) * S).sum(axis=0) / (n_small * n_large)
+    alike, several = np.zeros(len(cases)), n_small > 1
+    alike[several] = ((similarity @ L[:, several]) * S[:, several]).sum(axis=0)
+    alike /= n_small * n_large
     b = np.where(n_small == 1, b, np.where(same, alike, np.maximum(b, alike)))
     against = np.clip(np.where(same, 1 - b, b), FLOOR, 1 - FLOOR)
     n_wrong = PRIOR[0] + len(constraints.doubted)
@@ -78,6 +77,17 @@ def answers_to_recheck(
     order = np.argsort(-worth, kind="stable").tolist()
     contradicted = wrong * (1 - e) / (wrong * (1 - e) + (1 - wrong) * e)
     return [Recheck(float(worth[c]), float(contradicted[c]), *cases[c]) for c in order]
+
+
+def sides_of(
+    cases: list[tuple[Pair, Answer, tuple[list[int], list[int]]]], side: int, at: dict[int, int]
+) -> FloatArray:
+    """Which seeds are on the small side, 0, or on the large one, 1, of each case: one column per case."""
+    seeds = [at[i] for *_, sides in cases for i in sides[side]]
+    columns = np.repeat(np.arange(len(cases)), [len(sides[side]) for *_, sides in cases])
+    table = np.zeros((len(at), len(cases)))
+    table[seeds, columns] = 1
+    return table
 
 
 def believed_clusters(
