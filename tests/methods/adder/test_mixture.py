@@ -13,10 +13,9 @@ from cobras.methods.adder.mixture import (
     SHARPNESSES,
     entropy,
     expected_ari,
-    mixture_shares,
+    exponentials,
     predict,
     row_shares,
-    softmaxes,
 )
 from cobras.methods.adder.points import Points
 from cobras.methods.adder.predictors import PREDICTORS, KnownPoints, predictor_names
@@ -33,32 +32,11 @@ def n_right(prediction, clusters, n):
     return (prediction.p.argmax(axis=1)[n:] == clusters[n:]).mean()
 
 
-@given(st.integers(1, 40), st.floats(0.1, 5), st.floats(0.05, 0.95), st.integers(0, 100))
-def test_the_shares_of_two_hypotheses_are_the_best_of_a_grid(n, weight, share, seed):
-    """The likelihood of the truth times that of the prior is the largest there."""
-    likelihood = np.random.default_rng(seed).uniform(0.01, 1, (n, 2))
-    prior = weight * np.array([share, 1 - share])
-    found = mixture_shares(likelihood, prior)
-    assert found.sum() == pytest.approx(1)
-    grid = np.linspace(0, 1, 2002)[1:-1]
-    both = np.stack([grid, 1 - grid], axis=1)
-
-    def log_likelihood(shares):
-        return np.log(shares @ likelihood.T).sum(axis=-1) + np.log(shares) @ prior
-
-    # Expectation and maximisation stops a little before the top.
-    assert log_likelihood(found) >= log_likelihood(both).max() - 0.01
-
-
-def test_shares_without_any_truth_are_those_before():
-    np.testing.assert_allclose(mixture_shares(np.empty((0, 2)), np.array([1.0, 3.0])), [0.25, 0.75])
-
-
 @given(st.integers(1, 5), st.integers(1, 5), st.floats(-1e3, 1e3), st.integers(0, 100))
-def test_softmaxes_are_distributions_by_the_exponentials_of_the_scores(n, k, offset, seed):
+def test_exponentials_divided_by_their_sums_are_softmaxes(n, k, offset, seed):
     scores = np.random.default_rng(seed).normal(size=(n, k))
-    for sharpness, p in zip(SHARPNESSES, softmaxes(scores + offset), strict=True):
-        np.testing.assert_allclose(p, softmax(sharpness * scores), rtol=1e-9)
+    for sharpness, powers in zip(SHARPNESSES, exponentials(scores.T + offset), strict=True):
+        np.testing.assert_allclose((powers / powers.sum(axis=0)).T, softmax(sharpness * scores), rtol=1e-9)
 
 
 def softmax(scores):

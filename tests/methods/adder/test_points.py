@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_blobs
 
 from cobras import LabelOracle, Session, run
 from cobras.methods.adder import points as module
-from cobras.methods.adder.neighbors import neighbor_graph
+from cobras.methods.adder.neighbors import N_STEPS, neighbor_graph
 from cobras.methods.adder.points import GOES_ON, MEASURES, SHARES, SHARPNESS, Parts, Points, Unit
 from cobras.spaces.euclidean import EuclideanSpace
 
@@ -180,7 +180,7 @@ def test_the_amount_around_a_point_is_what_arrives_in_a_few_steps(iris):
     a = GOES_ON["near"]
     S = neighbor_graph(iris.rows(), module.N_NEIGHBORS).affinities().toarray().astype(np.float64)
     amount = np.random.default_rng(0).random(iris.n)
-    steps = [np.linalg.matrix_power(a * S, k) @ amount for k in range(module.N_STEPS + 1)]
+    steps = [np.linalg.matrix_power(a * S, k) @ amount for k in range(N_STEPS + 1)]
     expected = (1 - a) * sum(steps) / inverse(iris, a).sum(axis=1)
     np.testing.assert_allclose(iris.amount_around(amount), expected, rtol=1e-3)
 

@@ -11,6 +11,7 @@ from cobras.methods.adder.predictors import (
     PREDICTORS,
     KnownPoints,
     RidgePredictor,
+    inverse_of,
     log_shares,
     predictor_names,
     squared_distances,
@@ -114,12 +115,19 @@ def test_a_known_point_that_is_judged_by_the_means_takes_along_what_it_brought(f
 
 def test_sums_and_distances_of_clusters():
     rng = np.random.default_rng(0)
-    rows, weight = rng.random((7, 2)), rng.random(7)
+    rows, weight = rng.random((7, 2)).astype(np.float32), rng.random(7)
     clusters = np.array([0, 1, 1, 3, 0, 3, 3])
     expected = np.array([(weight[clusters == c, None] * rows[clusters == c]).sum(axis=0) for c in range(4)])
     np.testing.assert_allclose(sums_by_cluster(rows, clusters, weight, 4), expected, rtol=1e-6)
     squared = ((rows[:, None] - expected) ** 2).sum(axis=2)
-    np.testing.assert_allclose(squared_distances(rows, expected), squared, atol=1e-12)
+    np.testing.assert_allclose(squared_distances(rows, (rows**2).sum(axis=1), expected), squared.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 7])
+def test_the_inverse_by_cholesky(n):
+    rows = np.random.default_rng(0).normal(size=(n, 3))
+    matrix = rows @ rows.T + 0.1 * np.eye(n)
+    np.testing.assert_allclose(inverse_of(matrix) @ matrix, np.eye(n), atol=1e-9)
 
 
 def test_a_forest_predicts_a_known_point_by_the_trees_that_do_not_know_it(iris):

@@ -8,7 +8,6 @@ data, and how sure they may be.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from cobras.core.types import FloatArray, IndexArray
 from cobras.methods.adder.points import Points
 from cobras.methods.adder.predictors import PREDICTORS, KnownPoints
+from cobras.spaces.kernels.expectation import mixture_shares
 
 # How much these count more than the others, and how many known points that is worth, before anything is known.
 PRIOR = {"near": 4.0, "narrow": 4.0, "wide": 4.0}
@@ -50,12 +50,15 @@ def predict(points: Points, known: KnownPoints, predictors: tuple[str, ...]) -> 
     names = [name for name in predictors if name != "forest" or with_forest] or list(predictors)
     scores = {name: PREDICTORS[name].left_out(points, known) for name in names}
     hypotheses = [(name, sharpness) for sharpness in SHARPNESSES for name in names]
-    truth = known.clusters[judges]
-    at_judges = np.stack([scores[name][judges] for name in names])
-    # How likely each hypothesis made the truth at each judge: (judges, hypotheses).
-    given = np.concatenate([p[:, np.arange(len(truth)), truth] for p in softmaxes(at_judges)]).T
+    # How likely each hypothesis made the truth at each judge: (hypotheses, judges).
+    truth = known.clusters[judges], np.flatnonzero(judges)
+    by_predictor = np.stack([scores[name].T for name in names])
+    right = [powers[:, *truth] / powers.sum(axis=1)[:, judges] for powers in exponentials(by_predictor)]
+    given = np.maximum(np.concatenate(right), FLOOR).astype(np.float64)
     prior = np.array([PRIOR.get(name, 1.0) for name, _ in hypotheses])
-    shares = mixture_shares(np.maximum(given, FLOOR), PRIOR_WEIGHT * prior / prior.sum())
+    prior *= PRIOR_WEIGHT / prior.sum()
+    # Without a judge nothing is compiled: the first question comes earlier.
+    shares = mixture_shares(given, prior, N_ROUNDS) if judges.any() else prior / prior.sum()
     trust = {of: float(share) for of, share in zip(hypotheses, shares, strict=True) if share > NEGLIGIBLE}
     total = sum(trust.values())
     trust = {of: share / total for of, share in trust.items()}
@@ -65,36 +68,24 @@ def predict(points: Points, known: KnownPoints, predictors: tuple[str, ...]) -> 
 
 def mixture(scores: Mapping[str, FloatArray], trust: Trust) -> FloatArray:
     """The probabilities that the predictors give, in the shares of the mixture."""
-    found: list[FloatArray] = []
+    found = np.zeros_like(next(iter(scores.values())).T)
+    part = np.empty_like(found)
     for name in dict.fromkeys(name for name, _ in trust):
-        for sharpness, p in zip(SHARPNESSES, softmaxes(scores[name]), strict=True):
+        for sharpness, powers in zip(SHARPNESSES, exponentials(scores[name].T), strict=True):
             if (share := trust.get((name, sharpness))) is not None:
-                found.append(share * p)
-    return reduce(np.add, found)
+                found += np.multiply(powers, share / powers.sum(axis=0), out=part)
+    return found.T
 
 
-def mixture_shares(given: FloatArray, prior: FloatArray) -> FloatArray:
-    """The shares of a mixture that make the truth likeliest, by expectation and maximisation.
-
-    `given` is the likelihood that each hypothesis, in columns, gave to each truth; `prior` counts as many truths as
-    its sum that were shared so.
-    """
-    shares: FloatArray = prior / prior.sum()
-    for _ in range(N_ROUNDS):
-        explains = given * shares
-        explains /= explains.sum(axis=1, keepdims=True)
-        shares = explains.sum(axis=0) + prior
-        shares /= shares.sum()
-    return shares
-
-
-def softmaxes(scores: FloatArray) -> Iterator[FloatArray]:
-    """Probabilities along the last axis, at each of `SHARPNESSES`."""
+def exponentials(scores: FloatArray) -> Iterator[FloatArray]:
+    """What a softmax along the last axis but one divides by its sum, at each of `SHARPNESSES`, in one array."""
     # The exponential of twice a score is the square of its exponential: a fifth of the time of four exponentials.
-    powers = np.exp(SHARPNESSES[0] * (scores - scores.max(axis=-1, keepdims=True)))
+    powers = scores - scores.max(axis=-2, keepdims=True)
+    powers *= np.float32(SHARPNESSES[0])
+    np.exp(powers, out=powers)
     for _ in SHARPNESSES:
-        yield powers / powers.sum(axis=-1, keepdims=True)
-        powers = powers * powers
+        yield powers
+        powers *= powers
 
 
 def entropy(p: FloatArray) -> FloatArray:

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
+from cobras.spaces.kernels.diffusion import sum_series
 
 if TYPE_CHECKING:
     from scipy import sparse
 
+GOES_ON = {"near": 0.9, "far": 0.99}  # the shares that go on in the two diffusions
+N_TERMS = 64  # of the series for a diffusion: the rest is below 2e-4 of what enters
+N_STEPS = 12  # of the diffusion that looks around a point
 LEAST = 1e-12  # a far neighbour is still a neighbour: a weight that underflows would cut the graph
 
 
@@ -104,3 +108,44 @@ def symmetric(weight: FloatArray, points: IndexArray, near: IndexArray, n: int) 
     start = np.repeat(points, near.shape[1])
     one_way = sparse.csr_array((weight.ravel(), (start, near.ravel())), shape=(n, n))
     return one_way.maximum(one_way.T).tocsr()
+
+
+def spread(affinities: sparse.csr_array, source: FloatArray) -> FloatArray:
+    """How much arrives at every point if the columns of `source` enter, for each of `GOES_ON`: (2, n, m)."""
+    # 1 / (1 - ax) = (1 + 2 sum of r^k T_k(x)) / sqrt(1 - a^2) with Chebyshev's polynomials: one recurrence
+    # serves both, where conjugate gradients would solve two systems.
+    a = np.array(list(GOES_ON.values()))
+    weights = ((1 - np.sqrt(1 - a * a)) / a)[:, None] ** np.arange(N_TERMS)
+    weights = np.where(weights > 1e-5, weights, 0).astype(np.float32)
+    weights[:, 1:] *= 2
+    if source.shape[1] == 1:
+        # By far the most frequent case: one more point is asked about.
+        found = series(affinities, source[:, 0], (1, 2, 1), weights)[:, :, None]
+    else:
+        before, now = source, affinities @ source
+        found = weights[:, :1, None] * before + weights[:, 1:2, None] * now
+        for k in range(2, N_TERMS):
+            before, now = now, 2 * (affinities @ now) - before
+            for total, weight in zip(found, weights[:, k], strict=True):
+                if weight > 0:
+                    total += weight * now
+    found *= ((1 - a) / np.sqrt(1 - a * a)).astype(np.float32)[:, None, None]
+    return found
+
+
+def look_around(affinities: sparse.csr_array, amount: FloatArray) -> FloatArray:
+    """How much of an amount there is around every point, by a short diffusion."""
+    a = GOES_ON["near"]
+    (found,) = series(affinities, amount, (a, a, 0), np.ones((1, N_STEPS + 1), dtype=np.float32))
+    around: FloatArray = found * (1 - np.float32(a))
+    return around
+
+
+def series(
+    affinities: sparse.csr_array, source: FloatArray, steps: tuple[float, ...], weights: FloatArray
+) -> FloatArray:
+    """The sums of `cobras.spaces.kernels.diffusion.sum_series`."""
+    columns, starts = affinities.indices.astype(np.uint32), affinities.indptr.astype(np.uint32)
+    numbers = np.array(steps, dtype=np.float32)
+    sums: FloatArray = sum_series(affinities.data, columns, starts, source, numbers, weights)
+    return sums

@@ -20,8 +20,9 @@ import numpy as np
 
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.methods.adder.neighbors import neighbor_graph, with_new_rows
+from cobras.methods.adder.neighbors import GOES_ON, look_around, neighbor_graph, spread, with_new_rows
 from cobras.spaces.base import EmbeddedSpace, VectorSpace
+from cobras.spaces.kernels.grouping import lowest_rows, sums_by_group
 
 if TYPE_CHECKING:
     from cobras.methods.protocol import Grown
@@ -32,11 +33,8 @@ T = TypeVar("T")
 EVERYWHERE = slice(None)
 MOST_POINTS = 5000
 N_NEIGHBORS = 10
-GOES_ON = {"near": 0.9, "far": 0.99}  # the shares that go on in the two diffusions
 SHARPNESS = {"narrow": 4.0, "wide": 1.0}  # of Gaussian kernels, in units of the median squared distance
-N_TERMS = 64  # of the series for a diffusion: the rest is below 2e-4 of what enters
 BLOCK = 64  # columns that spread at a time
-N_STEPS = 12  # of the diffusion that looks around a point
 N_SAMPLE = 500  # points from which scales are estimated
 FEW_COLUMNS = 100  # up to which a forest is grown
 N_SOURCES = 48  # points from which the quantiles of diffusions are estimated
@@ -93,7 +91,7 @@ class Points:
         self._graph = self._neighbors.affinities()
         self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
         self.rows32 = self._rows.astype(np.float32)
-        self.squares32 = self._squares.astype(np.float32)
+        self.squares32 = (self.rows32 * self.rows32).sum(axis=1)
         self._latest: dict[Hashable, tuple[object, Any]] = {}
         self.has_few_columns = self._rows.shape[1] <= FEW_COLUMNS
         ones = np.ones((self.n, 1), dtype=np.float32)
@@ -237,20 +235,8 @@ class Points:
 
     def _spread(self, source: FloatArray) -> dict[str, FloatArray]:
         """How much arrives at every point if the columns of `source` enter, for both diffusions."""
-        # 1 / (1 - ax) = (1 + 2 sum of r^k T_k(x)) / sqrt(1 - a^2) with Chebyshev's polynomials: one recurrence
-        # serves both, where conjugate gradients would solve two systems.
-        factor = {name: (1 - np.sqrt(1 - a * a)) / a for name, a in GOES_ON.items()}
-        before, now = source, self._graph @ source
-        found: dict[str, FloatArray] = {name: before + 2 * np.float32(r) * now for name, r in factor.items()}
-        for k in range(2, N_TERMS):
-            before, now = now, 2 * (self._graph @ now) - before
-            for name, r in factor.items():
-                if r**k > 1e-5:
-                    found[name] += 2 * np.float32(r**k) * now
-        for name, a in GOES_ON.items():
-            found[name] *= np.float32((1 - a) / np.sqrt(1 - a * a))
-            np.maximum(found[name], 1e-12, out=found[name])
-        return found
+        found = spread(self._graph, source)
+        return {name: np.maximum(found[x], np.float32(1e-12)) for x, name in enumerate(GOES_ON)}
 
     def of(self, instances: Sequence[int]) -> IndexArray:
         """The points that hold these instances."""
@@ -263,6 +249,21 @@ class Points:
         kept = self._kept[relation]
         chosen: FloatArray = kept[place] if isinstance(at, slice) else kept[place[:, None], at]
         return chosen.T
+
+    def among(self, relation: str, points: IndexArray) -> FloatArray:
+        """How these points are related to each other: a row for each of their columns."""
+        make = lambda: self.columns(relation, points, points).T  # noqa: E731
+        return self.latest(("among", relation), points.tobytes(), make)
+
+    def sums(self, relation: str, points: IndexArray, clusters: IndexArray) -> FloatArray:
+        """The sums of the columns of these points in each cluster: (k, n)."""
+        # The places first: what they are places in may be replaced when they are made.
+        places, ones = self._places(points).astype(np.int64), np.ones(len(points), dtype=np.float32)
+        clusters = clusters.astype(np.int64, copy=False)
+        sums: FloatArray = sums_by_group(
+            self._kept[relation], places, clusters, ones, int(clusters.max()) + 1
+        )
+        return sums
 
     def rows(self, points: IndexArray | slice = EVERYWHERE) -> FloatArray:
         """The coordinates of points, centred."""
@@ -336,9 +337,8 @@ class Points:
         """Which of the known points is nearest to each point, by its number among them."""
 
         def make() -> IndexArray:
-            # The places first: what they are places in may be replaced when they are made.
-            places = self._places(known)
-            found: IndexArray = self._kept["distance"][places].argmin(axis=0)
+            places = self._places(known).astype(np.int64)
+            found: IndexArray = lowest_rows(self._kept["distance"], places)
             return found
 
         return self.latest("nearest", known.tobytes(), make)
@@ -354,21 +354,16 @@ class Points:
 
     def cover(self, points: IndexArray) -> FloatArray:
         """How well every point is covered by these; about one at the points themselves."""
-        place = self._places(points)
-        near = self._kept["near"]
-        own = near[place, points] / self._reach["near"][points]
-        covered: FloatArray = near[place].sum(axis=0) / self._reach["near"] / own.mean()
+        reach = self._reach["near"]
+        (total,) = self.sums("near", points, np.zeros(len(points), dtype=np.int64))
+        own = self._kept["near"][self._places(points), points] / reach[points]
+        covered: FloatArray = total / reach / own.mean()
         return covered
 
     def amount_around(self, amount: FloatArray) -> FloatArray:
         """How much of an amount per instance there is around every point, by a short diffusion."""
-        a = np.float32(GOES_ON["near"])
-        now = (self.weight * amount).astype(np.float32)
-        found = now.copy()
-        for _ in range(N_STEPS):
-            now = a * (self._graph @ now)
-            found += now
-        around: FloatArray = found * (1 - a) / self._reach["near"]
+        found = look_around(self._graph, (self.weight * amount).astype(np.float32))
+        around: FloatArray = found / self._reach["near"]
         return around
 
     def partition(self, clusters: IndexArray, parts: Sequence[IndexArray] = ()) -> Partition:
@@ -379,9 +374,10 @@ class Points:
             part = np.empty(self.n, dtype=np.int64)
             for number, points in enumerate([*(s.members for s in self.first_parts), *parts]):
                 part[points] = number
-            pieces = self._space.partition(clusters * (len(self.first_parts) + len(parts)) + part)
-            super_instances = [s for (s,) in pieces.groups]
-            clusters = clusters[[s.first for s in super_instances]]
+            codes = clusters * (len(self.first_parts) + len(parts)) + part
+            super_instances = [s for (s,) in self._space.partition(codes).groups]
+            # They come in the order of their codes.
+            clusters = np.flatnonzero(np.bincount(codes)) // (len(self.first_parts) + len(parts))
         groups: dict[int, list[SuperInstance]] = {}
         for s, cluster in zip(super_instances, clusters.tolist(), strict=True):
             groups.setdefault(cluster, []).append(s)

@@ -1,0 +1,44 @@
+"""Sums of rows by group, and which of several rows is lowest in each column: one pass over the rows."""
+
+import numpy as np
+
+from cobras.spaces.kernels.compile import Array, kernel
+
+
+@kernel()
+def sums_by_group(rows: Array, places: Array, groups: Array, weights: Array, n_groups: int) -> Array:
+    """Return the weighted sums of some rows in each group, (n_groups, d), added in the order of `places`.
+
+    Parameters
+    ----------
+    rows : (n, d) array of float32
+    places : (m,) array of int64
+        Which rows are added.
+    groups : (m,) array of int64
+        The group of each of them.
+    weights : (m,) array of float32
+    n_groups : int
+    """
+    sums = np.zeros((n_groups, rows.shape[1]), np.float32)
+    for x in range(len(places)):
+        # Views without a second index: the compiler then adds several columns at a time.
+        row, total, weight = rows[places[x]], sums[groups[x]], weights[x]
+        for j in range(len(row)):
+            total[j] += weight * row[j]
+    return sums
+
+
+@kernel()
+def lowest_rows(rows: Array, places: Array) -> Array:
+    """Return which of the rows at `places` is lowest in each column, by its number among them: the first of equals.
+
+    The types are those of `sums_by_group`; there is at least one place.
+    """
+    best, found = rows[places[0]].copy(), np.zeros(rows.shape[1], np.int64)
+    for x in range(1, len(places)):
+        row = rows[places[x]]
+        for j in range(len(row)):
+            is_lower = row[j] < best[j]
+            found[j] = x if is_lower else found[j]
+            best[j] = row[j] if is_lower else best[j]
+    return found
