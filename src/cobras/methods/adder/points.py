@@ -94,9 +94,15 @@ class Points:
         self.squares32 = (self.rows32 * self.rows32).sum(axis=1)
         self._latest: dict[Hashable, tuple[object, Any]] = {}
         self.has_few_columns = self._rows.shape[1] <= FEW_COLUMNS
-        ones = np.ones((self.n, 1), dtype=np.float32)
-        # How much arrives at every point if a unit enters everywhere.
-        self._reach = {name: column[:, 0] for name, column in self._spread(ones).items()}
+        # How much arrives at every point if a unit enters everywhere and, in further columns, at a few points.
+        n_sources = min(self.n, N_SOURCES) if before is None else 0
+        sources = np.linspace(0, self.n - 1, n_sources).astype(np.intp)
+        units = np.ones((self.n, 1 + n_sources), dtype=np.float32)
+        units[:, 1:] = self._units(sources)
+        arrives = self._spread(units)
+        self._reach = {name: columns[:, 0].copy() for name, columns in arrives.items()}
+        if before is None:
+            self._set_quantiles(sources, arrives)
         # For each relation: all columns that are kept; and in which row that of a point is, or -1.
         self._kept = {name: np.empty((0, self.n), dtype=np.float32) for name in (*MEASURES, *SHARPNESS)}
         self._place: IndexArray = np.full(self.n, -1, dtype=np.int32)
@@ -104,8 +110,6 @@ class Points:
         self._steps = {name: np.empty((0, 0), dtype=np.uint16) for name in MEASURES}
         self._kept_points: IndexArray = np.empty(0, dtype=np.intp)
         self._lock = threading.Lock()
-        if before is None:
-            self._set_quantiles()
 
     @property
     def n_instances(self) -> int:
@@ -221,14 +225,17 @@ class Points:
             self._neighbors = with_new_rows(before._neighbors, self._rows, N_NEIGHBORS)
         self.variance, self._median, self._quantiles = before.variance, before._median, before._quantiles
 
-    def _set_quantiles(self) -> None:
-        sample = np.linspace(0, self.n - 1, min(self.n, N_SOURCES)).astype(np.intp)
-        units = np.zeros((self.n, len(sample)), dtype=np.float32)
-        units[sample, np.arange(len(sample))] = 1
-        others = units == 0
-        for name, columns in self._spread(units).items():
+    def _units(self, points: IndexArray) -> FloatArray:
+        """One column for each of these points, with a one there."""
+        units = np.zeros((self.n, len(points)), dtype=np.float32)
+        units[points, np.arange(len(points))] = 1
+        return units
+
+    def _set_quantiles(self, sources: IndexArray, arrives: dict[str, FloatArray]) -> None:
+        others = self._units(sources) == 0
+        for name, columns in arrives.items():
             # Negative, so that less is more similar, as with distances.
-            scaled = -columns / np.sqrt(self._reach[name][:, None] * self._reach[name][sample])
+            scaled = -columns[:, 1:] / np.sqrt(self._reach[name][:, None] * self._reach[name][sources])
             self._quantiles[name] = (
                 np.quantile(scaled[others], SHARES) if others.any() else np.ones(len(SHARES))
             )
@@ -259,10 +266,8 @@ class Points:
         """The sums of the columns of these points in each cluster: (k, n)."""
         # The places first: what they are places in may be replaced when they are made.
         places, ones = self._places(points).astype(np.int64), np.ones(len(points), dtype=np.float32)
-        clusters = clusters.astype(np.int64, copy=False)
-        sums: FloatArray = sums_by_group(
-            self._kept[relation], places, clusters, ones, int(clusters.max()) + 1
-        )
+        groups, k = clusters.astype(np.int64, copy=False), int(clusters.max()) + 1
+        sums: FloatArray = sums_by_group(self._kept[relation], places, groups, ones, k)
         return sums
 
     def rows(self, points: IndexArray | slice = EVERYWHERE) -> FloatArray:
@@ -280,6 +285,12 @@ class Points:
         steps: IndexArray = self._steps[measure][place_a, place_b]
         return steps
 
+    def steps_among(self, measure: str, points: IndexArray) -> IndexArray:
+        """The same for each two of these points."""
+        places = self._places(points)
+        make = lambda: self._steps[measure][places].take(places, axis=1)  # noqa: E731
+        return self.latest(("steps", measure), points.tobytes(), make)
+
     def _places(self, points: IndexArray) -> IndexArray:
         """In which rows the columns of the points are kept; missing ones are computed."""
         places = self._place[points]
@@ -295,8 +306,7 @@ class Points:
     def _keep(self, new: IndexArray) -> None:
         old = self._kept_points
         now = np.concatenate([old, new])
-        units = np.zeros((self.n, len(new)), dtype=np.float32)
-        units[new, np.arange(len(new))] = 1
+        units = self._units(new)
         # A few columns at a time stay near the processor: twice as fast where hundreds of rows are known at once.
         parts = [self._spread(units[:, at : at + BLOCK]) for at in range(0, len(new), BLOCK)]
         columns = {name: np.concatenate([part[name] for part in parts], axis=1) for name in GOES_ON}
@@ -335,13 +345,10 @@ class Points:
 
     def nearest(self, known: IndexArray) -> IndexArray:
         """Which of the known points is nearest to each point, by its number among them."""
-
-        def make() -> IndexArray:
-            places = self._places(known).astype(np.int64)
-            found: IndexArray = lowest_rows(self._kept["distance"], places)
-            return found
-
-        return self.latest("nearest", known.tobytes(), make)
+        places = self._places(known).astype(np.int64)
+        make = lambda: lowest_rows(self._kept["distance"], places)  # noqa: E731
+        found: IndexArray = self.latest("nearest", known.tobytes(), make)
+        return found
 
     def latest(self, kind: Hashable, key: object, make: Callable[[], T]) -> T:
         """What `make` returns; of each kind the last result is kept, and returned again for the same key."""

@@ -45,7 +45,7 @@ class Similarity:
     def probabilities(self, points: IndexArray) -> FloatArray:
         """How likely each two of these points are in the same cluster."""
         p: FloatArray = sum(
-            t * p[self._points.similarity_steps(measure, points[:, None], points)]
+            t * p.take(self._points.steps_among(measure, points))
             for t, p, measure in zip(self._trust, self._p, MEASURES, strict=True)
             if t > 1e-3
         )

@@ -34,10 +34,13 @@ def lowest_rows(rows: Array, places: Array) -> Array:
 
     The types are those of `sums_by_group`; there is at least one place.
     """
-    best, found = rows[places[0]].copy(), np.zeros(rows.shape[1], np.int64)
+    d = rows.shape[1]
+    best, found = np.empty(d, np.float32), np.empty(d, np.int64)
+    for j in range(d):
+        best[j], found[j] = rows[places[0], j], 0
     for x in range(1, len(places)):
         row = rows[places[x]]
-        for j in range(len(row)):
+        for j in range(d):
             is_lower = row[j] < best[j]
             found[j] = x if is_lower else found[j]
             best[j] = row[j] if is_lower else best[j]

@@ -6,6 +6,16 @@ from cobras.spaces.kernels.compile import Array, kernel
 
 
 @kernel()
+def likeliest(p: Array) -> int:
+    """The number of the largest, the first of equals; `numpy.argmax` takes longer to compile."""
+    best = 0
+    for c in range(1, len(p)):
+        if p[c] > p[best]:
+            best = c
+    return best
+
+
+@kernel()
 def join_likely(p: Array, size: Array, least: float) -> Array:
     """Return the number of the group of each cluster.
 
@@ -19,12 +29,11 @@ def join_likely(p: Array, size: Array, least: float) -> Array:
         Two that are less likely the same are not joined.
     """
     k = len(p)
-    group = np.arange(k)
     # For each cluster the likeliest other one: a join changes one row, so O(k) per join on average.
-    best = np.empty(k, np.int64)
+    group, best = np.empty(k, np.int64), np.empty(k, np.int64)
     for a in range(k):
-        p[a, a] = -1.0
-        best[a] = np.argmax(p[a])
+        p[a, a], group[a] = -1.0, a
+        best[a] = likeliest(p[a])
     while True:
         a, most = -1, least
         for c in range(k):
@@ -47,11 +56,11 @@ def join_likely(p: Array, size: Array, least: float) -> Array:
         for c in range(k):
             if group[c] == b:
                 group[c] = a
-        best[a] = np.argmax(p[a])
+        best[a] = likeliest(p[a])
         for c in range(k):
             if group[c] == c and c != a:
                 if best[c] == a or best[c] == b:
-                    best[c] = np.argmax(p[c])
+                    best[c] = likeliest(p[c])
                 elif p[c, a] > p[c, best[c]]:
                     best[c] = a
     return group

@@ -55,7 +55,7 @@ def pack(X: Array, n_blocks: int, width: int) -> tuple[Array, Array, Array, floa
                 low = x if x < low else low
                 high = x if x > high else high
         middle = np.float64(low) / 2 + np.float64(high) / 2
-        half = max(half, high - middle, middle - low)
+        half = max(half, max(high - middle, middle - low))
         frame[0, j] = middle
     # A power of two rounds nothing. Where 2**1000 does not lift the data to size 1, their squares do not vanish.
     scale = math.ldexp(1.0, min(-math.frexp(half)[1], 1000))
