@@ -385,10 +385,10 @@ class Points:
             super_instances = [s for (s,) in self._space.partition(codes).groups]
             # They come in the order of their codes.
             clusters = np.flatnonzero(np.bincount(codes)) // (len(self.first_parts) + len(parts))
-        groups: dict[int, list[SuperInstance]] = {}
-        for s, cluster in zip(super_instances, clusters.tolist(), strict=True):
-            groups.setdefault(cluster, []).append(s)
-        return Partition.of(tuple(group) for group in groups.values())
+        order = np.argsort(clusters, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(clusters[order])) + 1)
+        groups.sort(key=lambda group: int(group[0]))
+        return Partition.of(tuple(map(super_instances.__getitem__, group.tolist())) for group in groups)
 
 
 class Unit(NamedTuple):
