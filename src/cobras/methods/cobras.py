@@ -13,6 +13,7 @@ Once rows were added to the data, parts are represented by rows that were asked 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition, SuperInstance
@@ -41,57 +42,26 @@ from cobras.spaces.base import Space
 
 def split_and_merge(space: Space, constraints: Constraints, seed: int, variant: Variant) -> Steps:
     """Algorithm 1: split the largest super-instance, merge the parts by queries, and begin again."""
-    clusters: Groups = [(space.root(seed),)]
-    complete = Partition.of(clusters)  # the clustering of the last complete iteration
-    unsplittable: set[SuperInstance] = set()
-    divided: Divided | None = None  # what the person wants to be split, until that is done
-    grown: Growth | None = None  # new rows whose place is to be asked first
-    is_compared = True
+    state = State([(space.root(seed),)])
     while True:
         try:
-            if divided and divided.whole.mark in constraints.pure | constraints.complete.keys():
-                divided = None
-            if divided is None and constraints.to_split:
-                divided = yield from search_inside(space, constraints, complete)
-            if divided is None and grown is not None:
-                clusters, alone = yield from place_new_rows(space, constraints, grown)
-                if not is_compared:  # they came within the first iteration
-                    clusters, alone = [], clusters + alone
-                if alone:
-                    report = Partition.of(alone) if variant.first_iteration == "unmerged" else None
-                    clusters = yield from merge(space, constraints, clusters, alone, report, variant)
-                complete, grown, is_compared = Partition.of(clusters), None, True
-            s = divided.whole if divided else largest(clusters, constraints, unsplittable)
+            yield from fulfil_wishes(space, constraints, state, variant)
+            s = largest(state.clusters, constraints, state.unsplittable)
             if s is None:
-                if not is_compared:
-                    clusters = yield from merge(space, constraints, clusters, [], None, variant)
-                    complete, is_compared = Partition.of(clusters), True
-                yield Step(None, complete)
+                yield Step(None, state.complete)
                 continue
-            if divided:
-                parts: Sequence[SuperInstance] = divided.parts
-            else:
-                k = yield from split_level(space, constraints, s, complete, variant)
-                parts = keep_known_rows(space, constraints, final_split(space, s, k, variant))
+            k = yield from split_level(space, constraints, s, state.complete, variant)
+            parts = keep_known_rows(space, constraints, final_split(space, s, k, variant))
             if len(parts) < 2:
-                unsplittable.add(s)
+                state.unsplittable.add(s)
                 continue
-            # Every part becomes a cluster of its own; the merge puts those together that belong together.
-            old = without(clusters, s)
-            new: Groups = [(part,) for part in parts]
-            report = merge_report(s, complete, new, variant)
-            clusters = yield from merge(space, constraints, old, new, report, variant)
-            complete, divided, is_compared = Partition.of(clusters), None, True
+            yield from merge_parts(space, constraints, state, s, parts, variant)
         except Grown as signal:
-            space, grown, divided = signal.space, signal.growth, None
-            is_compared = is_compared and signal.partition is complete
-            clusters, complete = list(grown.partition.groups), grown.partition
+            space = signal.space
+            state.take_in(signal)
         except Reconsider as signal:
             # What was asked in this iteration is among the constraints: it is not asked again.
-            shown = signal.partition or complete
-            if shown is not complete and any(s.mark in constraints.to_split for g in shown.groups for s in g):
-                # One of the parts of the first iteration is to be split: what is open is compared later.
-                clusters, complete, is_compared, grown = list(shown.groups), shown, False, None
+            state.look_again(signal, constraints)
 
 
 def split_level(
@@ -123,6 +93,20 @@ def split_level(
             break
         part = pick_half(part, splittable, variant.branch)
     return int(2 ** max(level, 1))
+
+
+def merge_parts(
+    space: Space,
+    constraints: Constraints,
+    state: State,
+    s: SuperInstance,
+    parts: Sequence[SuperInstance],
+    variant: Variant,
+) -> Generator[Step, Answer, None]:
+    """End an iteration: every part of a super-instance becomes a cluster, and those that belong together merge."""
+    new: Groups = [(part,) for part in parts]
+    report = merge_report(s, state.complete, new, variant)
+    state.finish((yield from merge(space, constraints, without(state.clusters, s), new, report, variant)))
 
 
 def largest(
@@ -185,6 +169,68 @@ def merge_report(s: SuperInstance, complete: Partition, new: Groups, variant: Va
     if not is_first_iteration(s, complete) or variant.first_iteration == "single":
         return complete
     return Partition.of(new) if variant.first_iteration == "unmerged" else None
+
+
+@dataclass(slots=True)
+class State:
+    """The clustering, and what a person wants that comes before the next iteration."""
+
+    clusters: Groups
+    complete: Partition = field(init=False)  # the clustering of the last complete iteration
+    unsplittable: set[SuperInstance] = field(default_factory=set)
+    divided: Divided | None = None  # what is to be split because the person wants it, until that is done
+    growth: Growth | None = None  # new rows whose place is to be asked first
+    is_compared: bool = True  # False after an iteration was given up before all its parts were compared
+
+    def __post_init__(self) -> None:
+        self.complete = Partition.of(self.clusters)
+
+    def finish(self, clusters: Groups) -> None:
+        """Take the clusters of a complete iteration."""
+        self.clusters, self.complete, self.is_compared = clusters, Partition.of(clusters), True
+
+    def take_in(self, signal: Grown) -> None:
+        """Go on with the new rows, each of which is shown where it most likely belongs."""
+        self.is_compared = self.is_compared and signal.partition is self.complete
+        self.growth, self.divided = signal.growth, None
+        self.complete = signal.growth.partition
+        self.clusters = list(self.complete.groups)
+
+    def look_again(self, signal: Reconsider, constraints: Constraints) -> None:
+        """Begin this iteration again, since the person said or wants something."""
+        shown = signal.partition or self.complete
+        if shown is not self.complete and any(
+            s.mark in constraints.to_split for group in shown.groups for s in group
+        ):
+            # One of the parts of the first iteration is to be split: what is open is compared later.
+            self.clusters, self.complete = list(shown.groups), shown
+            self.is_compared, self.growth = False, None
+
+
+def fulfil_wishes(
+    space: Space, constraints: Constraints, state: State, variant: Variant
+) -> Generator[Step, Answer, None]:
+    """Split the clusters that the person wants to be split, and ask about new rows."""
+    while True:
+        if state.divided and state.divided.whole.mark in constraints.pure | constraints.complete.keys():
+            state.divided = None
+        if state.divided is None and constraints.to_split:
+            state.divided = yield from search_inside(space, constraints, state.complete)
+        if state.divided is None:
+            break
+        yield from merge_parts(space, constraints, state, *state.divided, variant)
+        state.divided = None
+    if state.growth is not None:
+        clusters, alone = yield from place_new_rows(space, constraints, state.growth)
+        if not state.is_compared:  # they came within the first iteration
+            clusters, alone = [], clusters + alone
+        if alone:
+            report = Partition.of(alone) if variant.first_iteration == "unmerged" else None
+            clusters = yield from merge(space, constraints, clusters, alone, report, variant)
+        state.finish(clusters)
+        state.growth = None
+    if not state.is_compared and largest(state.clusters, constraints, state.unsplittable) is None:
+        state.finish((yield from merge(space, constraints, state.clusters, [], None, variant)))
 
 
 def cobras(

@@ -251,8 +251,8 @@ class Session(AnswerableSession):
     ) -> None:
         """Write id, cluster_id, cluster_name if any was given, and cluster of every row as CSV, Parquet or JSON.
 
-        The suffix says which. `cluster_id` stays with its cluster and is the number on the page; `cluster` is the one
-        in `labels_`.
+        The suffix says which. `cluster_id` stays with its cluster and is the number on the page; `cluster` is that
+        of `labels_`.
 
         A new file can be read by you alone. In CSV, texts that a spreadsheet would take for a formula get an
         apostrophe, unless `escape` is false.
