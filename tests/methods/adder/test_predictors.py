@@ -67,16 +67,18 @@ def test_diffusion_and_the_nearest_point_from_their_definitions(iris):
         np.testing.assert_allclose(np.exp(PREDICTORS[name].scores(iris, known)), expected, atol=1e-4)
 
 
+# Fewer known points than columns as well, where another matrix is inverted.
+@pytest.mark.parametrize("n_known", [3, 20])
 @pytest.mark.parametrize("predictor", [RidgePredictor(0.1), RidgePredictor(1.0, "wide")])
-def test_ridge_regression_solves_the_penalised_equations(iris, predictor):
-    known = some_known(0)
+def test_ridge_regression_solves_the_penalised_equations(iris, predictor, n_known):
+    known = some_known(0, n_known)
     rows = iris.rows()
     kernel = rows @ rows.T / iris.variance
     if predictor.relation:
         kernel = iris.columns("wide", np.arange(iris.n)).astype(np.float64)
-    target = known.membership - 1 / 3
+    target = known.membership - 1 / known.n_clusters
     among = kernel[np.ix_(known.points, known.points)]
-    weights = np.linalg.solve(among + predictor.penalty * np.eye(20), target)
+    weights = np.linalg.solve(among + predictor.penalty * np.eye(n_known), target)
     expected = predictor.sharpness * kernel[:, known.points] @ weights
     np.testing.assert_allclose(predictor.scores(iris, known), expected, atol=1e-3)
 
@@ -128,6 +130,11 @@ def test_the_inverse_by_cholesky(n):
     rows = np.random.default_rng(0).normal(size=(n, 3))
     matrix = rows @ rows.T + 0.1 * np.eye(n)
     np.testing.assert_allclose(inverse_of(matrix) @ matrix, np.eye(n), atol=1e-9)
+
+
+def test_the_inverse_of_a_matrix_that_rounding_has_spoilt():
+    matrix = np.array([[1.0, 2.0], [2.0, 1.0]])  # not positive definite
+    np.testing.assert_allclose(inverse_of(matrix) @ matrix, np.eye(2), atol=1e-9)
 
 
 def test_a_forest_predicts_a_known_point_by_the_trees_that_do_not_know_it(iris):

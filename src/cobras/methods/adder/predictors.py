@@ -245,11 +245,15 @@ class RidgePredictor:
     def _invert(self, points: Points, known: IndexArray) -> FloatArray:
         rows = points.rows(known)
         m, d = rows.shape
-        if self.relation:
-            kernel = points.among(self.relation, known).astype(np.float64)
+        if self.relation or d >= m:
+            kernel = (
+                points.among(self.relation, known).astype(np.float64)
+                if self.relation
+                else rows @ rows.T / points.variance
+            )
             kernel[np.diag_indices(m)] += self.penalty
             return inverse_of(kernel)
-        # The products of rows with few columns: the inverse of a d x d matrix gives that of the m x m one.
+        # With fewer columns than points, the inverse of a d x d matrix gives that of the m x m one.
         inner = rows.T @ rows / points.variance
         inner[np.diag_indices(d)] += self.penalty
         inverse = rows @ inverse_of(inner) @ rows.T / (-self.penalty * points.variance)
@@ -262,9 +266,12 @@ def inverse_of(matrix: FloatArray) -> FloatArray:
     from scipy.linalg import lapack
 
     factor, failed = lapack.dpotrf(matrix, lower=True)
+    inverse: FloatArray
+    if failed:  # by rounding, where numbers are of very different size
+        inverse = np.linalg.inv(matrix)
+        return inverse
     lower, _ = lapack.dpotri(factor, lower=True)
-    assert not failed
-    inverse: FloatArray = lower + lower.T
+    inverse = lower + lower.T
     inverse[np.diag_indices(len(matrix))] /= 2
     return inverse
 
