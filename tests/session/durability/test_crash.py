@@ -34,7 +34,11 @@ from tests.session.durability.journals import reopen
 X, y = load_iris(return_X_y=True)
 order = random.Random(0).sample(range(150), 150)
 X, y = X[order], y[order]
-Session(X, random_state=5).ask()
+first = Session(X[:120], random_state=5)
+for _ in range(15):
+    first.tell(y[first.ask().i] == y[first.ask().j], first.ask())
+first.append(X[120:])
+first.board()
 folder, kills = sys.argv[1], int(sys.argv[2])
 path, known, state, interrupted, kinds, total = os.path.join(folder, "s.cobras"), [], None, 0, set(), 0
 chance = random.Random(1)

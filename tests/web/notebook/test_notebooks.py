@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Frame, Page, Request, expect
 
@@ -20,7 +21,7 @@ from tests.web.page.browser import PATIENCE, chromium, expect_answers, open_pair
 LABELS = "labels.json"
 # Made in the notebook and here: three groups of rows, one after another.
 DATA = "np.concatenate([np.random.default_rng(0).normal(at, 0.8, (20, 3)) for at in (0, 3, 6)])"
-X = eval(DATA)
+X = eval(DATA, {"np": np})
 OPEN = f"""
 import json
 from pathlib import Path
