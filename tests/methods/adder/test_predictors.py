@@ -11,7 +11,6 @@ from cobras.methods.adder.predictors import (
     PREDICTORS,
     KnownPoints,
     RidgePredictor,
-    inverse_of,
     log_shares,
     predictor_names,
     squared_distances,
@@ -123,18 +122,6 @@ def test_sums_and_distances_of_clusters():
     np.testing.assert_allclose(sums_by_cluster(rows, clusters, weight, 4), expected, rtol=1e-6)
     squared = ((rows[:, None] - expected) ** 2).sum(axis=2)
     np.testing.assert_allclose(squared_distances(rows, (rows**2).sum(axis=1), expected), squared.T, atol=1e-6)
-
-
-@pytest.mark.parametrize("n", [1, 7])
-def test_the_inverse_by_cholesky(n):
-    rows = np.random.default_rng(0).normal(size=(n, 3))
-    matrix = rows @ rows.T + 0.1 * np.eye(n)
-    np.testing.assert_allclose(inverse_of(matrix) @ matrix, np.eye(n), atol=1e-9)
-
-
-def test_the_inverse_of_a_matrix_that_rounding_has_spoilt():
-    matrix = np.array([[1.0, 2.0], [2.0, 1.0]])  # not positive definite
-    np.testing.assert_allclose(inverse_of(matrix) @ matrix, np.eye(2), atol=1e-9)
 
 
 def test_a_forest_predicts_a_known_point_by_the_trees_that_do_not_know_it(iris):
