@@ -1,10 +1,12 @@
-"""Work on all cores: kernels and polars release the interpreter lock, so threads are enough."""
+"""Work on all cores, for which threads are enough: kernels and polars release the interpreter lock. Or on one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -25,6 +27,34 @@ def on_all_cores(work: Callable[[Any], R], tasks: Iterable[Any]) -> Sequence[R]:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count())
+
+
+_blas = threading.Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS use one thread meanwhile: on small matrices a second one is in the way, and results depend on it.
+
+    While one of two cores was busy, an answer to ADDER took four to six times as long without this.
+    """
+    # The setting belongs to the program. Whoever comes while another thread, or an outer call, has made it leaves
+    # it alone: so it is taken back by the one that made it, and to what it was.
+    if not _blas.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _blas.release()
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 if hasattr(os, "register_at_fork"):

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from cobras.core.partition import SuperInstance
+from cobras.core.threads import one_blas_thread
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.kmeans import RandomSource
-from cobras.spaces.kernels.spectral import one_blas_thread
 
 Spectra: TypeAlias = npt.NDArray[np.complexfloating[Any, Any]]
 

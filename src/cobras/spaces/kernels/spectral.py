@@ -9,13 +9,12 @@ there are two different items.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cobras.core.partition import SuperInstance
+from cobras.core.threads import one_blas_thread
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.kmeans import RandomSource, kmeans
 
@@ -124,18 +123,3 @@ def embed(affinity: npt.NDArray[np.float64], k: int, rng: RandomSource) -> Float
                 found = np.column_stack([np.zeros(n), error.eigenvectors])
     # An item far from all others has hardly an entry there to be enlarged, only rounding.
     return np.ascontiguousarray(found / np.maximum(roots, 1e-5 * roots.max())[:, None])
-
-
-@lru_cache(maxsize=1)
-def _libraries() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> Any:
-    """Return a context in which BLAS uses one thread.
-
-    On matrices this small a second one costs more than it brings, and results would depend on it.
-    """
-    return _libraries().limit(limits=1, user_api="blas")
