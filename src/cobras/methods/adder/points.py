@@ -22,7 +22,7 @@ from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.methods.adder.neighbors import GOES_ON, look_around, neighbor_graph, spread, with_new_rows
 from cobras.spaces.base import EmbeddedSpace, VectorSpace
-from cobras.spaces.kernels.grouping import lowest_rows, sums_by_group
+from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
 
 if TYPE_CHECKING:
     from cobras.methods.protocol import Grown

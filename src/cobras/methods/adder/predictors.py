@@ -15,7 +15,7 @@ import numpy as np
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.methods.adder.points import Points
-from cobras.spaces.kernels.grouping import lowest_rows, sums_by_group
+from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
 
 TINY = 1e-9
 LEAF = 0.1  # the share of a leaf that is given to all clusters alike

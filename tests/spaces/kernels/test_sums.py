@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobras.spaces.kernels.grouping import lowest_rows, sums_by_group
+from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
 
 
 @given(st.integers(1, 12), st.integers(1, 9), st.integers(1, 4), st.integers(0, 1000))
