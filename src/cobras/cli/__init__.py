@@ -5,9 +5,11 @@ Nothing heavy is imported before a verb runs, so that `cobras --help` answers at
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from typing import Annotated
@@ -75,6 +77,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = [argument for argument in given if argument != "--debug"]
     umask = os.umask(0o077)  # which a verb on private data changes
     os.umask(umask)
+    code = _run(given, debug)
+    os.umask(umask)
+    if arguments is None and any(thread.name.startswith("cobras-") for thread in threading.enumerate()):
+        # The interpreter may abort when it ends while a thread computes; every answer is on disk by now.
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError):  # the terminal may be gone
+                stream.flush()
+        os._exit(code)
+    return code
+
+
+def _run(given: list[str], debug: bool) -> int:
     try:
         # Not standalone: errors are to reach the lines below instead of typer's own messages.
         return int(app(given, prog_name="cobras", standalone_mode=False) or 0)
@@ -85,8 +99,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"error: {_sentence(error)}", file=sys.stderr)
         return 1 if _is_defect(error) else 2
-    finally:
-        os.umask(umask)
 
 
 def _is_defect(error: Exception) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from contextlib import ExitStack
@@ -52,45 +51,39 @@ def ask_in_terminal(
 
     settings, console = options.of_session, make_console()
     name = file if path is None or is_session(path) else path
-    with connect_dask(options.scheduler):
-        with ExitStack() as stack:
-            with status_line(console, f"Reading {name} ..."):
-                loading = threading.Thread(target=load_kernels, daemon=True)
-                loading.start()
-                from cobras.cli.source import load_data, open_for
-                from cobras.core.exceptions import DataGrownError
+    with connect_dask(options.scheduler), ExitStack() as stack:
+        with status_line(console, f"Reading {name} ..."):
+            loading = threading.Thread(target=load_kernels, name="cobras-kernels", daemon=True)
+            loading.start()
+            from cobras.cli.source import load_data, open_for
+            from cobras.core.exceptions import DataGrownError
 
-                dataset = load_data(path, file, options)
-                loading.join()
-                from cobras.cli.terminal.grouping import BoardLoop, check_sortable
-                from cobras.cli.terminal.keys import open_keys
-                from cobras.cli.terminal.loop import AskLoop
+            dataset = load_data(path, file, options)
+            loading.join()
+            from cobras.cli.terminal.grouping import BoardLoop, check_sortable
+            from cobras.cli.terminal.keys import open_keys
+            from cobras.cli.terminal.loop import AskLoop
 
-                if board:
-                    check_sortable(dataset)
+            if board:
+                check_sortable(dataset)
 
-                try:
-                    session = open_for(path, dataset, file, options.known, grow=options.grow, **settings)
-                except DataGrownError as error:
-                    if not sys.stdin.isatty():
-                        raise
-                    console.print()
-                    if not typer.confirm(
-                        f"{name} has {error.n_rows - error.n_before} more rows. Take them in?"
-                    ):
-                        raise
-                    session = open_for(path, dataset, file, options.known, grow=True, **settings)
-                stack.enter_context(session)
-                session.ask()  # the first split takes longest
-            if session.n_answers:
-                opening = f"Resumed: {quantity(session.n_answers, 'answer')} in {relative_path(file)}."
-            else:
-                opening = "\n".join([*dataset.notes, f"Answers are saved in {relative_path(file)}."])
-            loop = BoardLoop if board else AskLoop
-            is_idle = loop(dataset, session, console, open_keys(), file, max_queries).run(opening)
-        # The interpreter may abort when it ends while a thread computes; every answer is on disk by now.
-        if not is_idle:
-            os._exit(0)
+            try:
+                session = open_for(path, dataset, file, options.known, grow=options.grow, **settings)
+            except DataGrownError as error:
+                if not sys.stdin.isatty():
+                    raise
+                console.print()
+                if not typer.confirm(f"{name} has {error.n_rows - error.n_before} more rows. Take them in?"):
+                    raise
+                session = open_for(path, dataset, file, options.known, grow=True, **settings)
+            stack.enter_context(session)
+            session.ask()  # the first split takes longest
+        if session.n_answers:
+            opening = f"Resumed: {quantity(session.n_answers, 'answer')} in {relative_path(file)}."
+        else:
+            opening = "\n".join([*dataset.notes, f"Answers are saved in {relative_path(file)}."])
+        loop = BoardLoop if board else AskLoop
+        loop(dataset, session, console, open_keys(), file, max_queries).run(opening)
 
 
 def load_kernels() -> None:

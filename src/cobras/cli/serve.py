@@ -108,7 +108,7 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
                 open_browser(server.address, redirect)
 
         try:
-            is_idle = server.run(ready)
+            server.run(ready)
         finally:
             redirect.unlink(missing_ok=True)
         if not file.exists():
@@ -122,9 +122,6 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
             )
         counts = zip(server.counts or (), ("answer", "cluster"), strict=False)
         print(summary(file, *(quantity(n, word) for n, word in counts)), flush=True)
-        # The interpreter may abort when it ends while a thread computes; every answer is on disk by now.
-        if not is_idle:
-            os._exit(0)
 
 
 def title_of(dataset: Dataset, data: Path | None, file: Path) -> str:

@@ -124,11 +124,8 @@ class WebServer:
         progress = progress_model(self.live.view)
         return progress.n_answers, progress.n_clusters
 
-    def run(self, ready: Callable[[], None]) -> bool:
-        """Serve until a signal ends it; `ready` is called when the address can be opened.
-
-        False if something is still being computed in the end: the program is then to end without waiting for it.
-        """
+    def run(self, ready: Callable[[], None]) -> None:
+        """Serve until a signal ends it; `ready` is called when the address can be opened."""
         # By default the event loop waits up to 5 ms for each thread that computes.
         sys.setswitchinterval(SWITCH)
         try:
@@ -139,8 +136,7 @@ class WebServer:
             if self.live.opened.done():
                 self.live.opened.result()
         finally:
-            quiet = self.close()
-        return quiet
+            self.close()
 
     async def _serve(self, ready: Callable[[], None]) -> None:
         async def when_started() -> None:
@@ -160,11 +156,11 @@ class WebServer:
         """End `run`, from any thread."""
         self._server.stop()
 
-    def close(self) -> bool:
-        """Release the port, the map and the session file; False if something is still being computed."""
+    def close(self) -> None:
+        """Release the port, the map and the session file, unless that has to wait for a long computation."""
         self._socket.close()
         self._context.map.close()
-        return self.live.close(wait=2)
+        self.live.close(wait=2)
 
 
 class _Uvicorn(uvicorn.Server):

@@ -38,12 +38,17 @@ def test_a_profile_why_and_least_sure_by_keys(browser: Browser, tmp_path: Path, 
             expect(box.locator(".gone")).to_contain_text("not known")
             button = page.locator(f'[data-cluster="{number}"] [data-key=profile]')
             expect(button).to_have_attribute("aria-expanded", "true")
-            # It stays open, shows no asked item, and is fetched again when clusters change.
+            # It stays open, shows no asked item, and is fetched again when clusters change; the focus stays too.
+            use = box.locator("button.link", has_text="Use this name")
+            use.focus()
             press(page, "s" if kinds[open_pair(page)[0]] == kinds[open_pair(page)[1]] else "d")
             expect(box).to_be_visible()
             for row in open_pair(page):
                 expect(page.locator(f'#cluster-list [data-row="{row}"]:visible')).to_have_count(0)
-            box.locator("button.link", has_text="Use this name").press("Enter")
+            version = str(client.look("clusters")["version"])
+            expect(box).to_have_attribute("data-version", version)
+            expect(use).to_be_focused()
+            page.keyboard.press("Enter")
             name = page.locator(f'[data-cluster="{number}"] input')
             expect(name).not_to_have_value("")
             expect(box.locator(".suggestion")).to_have_count(0)

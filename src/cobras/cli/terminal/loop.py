@@ -90,11 +90,8 @@ class AskLoop:
         self.progress: Progress | None = None
         self.thinker = Thinker()
 
-    def run(self, opening: str) -> bool:
-        """Ask until the end; the last line says where the answers are, however the loop ends.
-
-        Returns False if something is still being computed: the program is then to end without waiting for it.
-        """
+    def run(self, opening: str) -> None:
+        """Ask until the end; the last line says where the answers are, however the loop ends."""
         try:
             with _exit_on_signals(), self.keys:
                 try:
@@ -102,9 +99,8 @@ class AskLoop:
                 finally:
                     with contextlib.suppress(OSError):  # the terminal may be gone
                         self._print_summary()
-        finally:  # after Ctrl-C too: an interpreter that ends under a busy thread may abort
-            ended = self.thinker.end(wait=3)
-        return ended
+        finally:
+            self.thinker.end(wait=0)
 
     def _loop(self, message: RenderableType) -> None:
         following = self._turn(message, first=True)

@@ -94,7 +94,10 @@ async function load(cluster, box) {
   const focused = box.contains(document.activeElement);
   box.replaceChildren(...parts(cluster, found).filter((part) => part !== null));
   hideAskedMembers();
-  if (focused) document.querySelector(`[data-cluster="${cluster.id}"] [data-key="profile"]`)?.focus();
+  if (focused) {
+    const taken = box.querySelector('[data-key="suggested"]');
+    (taken ?? document.querySelector(`[data-cluster="${cluster.id}"] [data-key="profile"]`))?.focus();
+  }
 }
 
 /** @param {Cluster} cluster @param {Profile} found @returns {(Node | null)[]} */
@@ -134,7 +137,7 @@ function suggestion(cluster, found) {
     el("span", { class: "quiet" }, "Could be called "),
     el("b", {}, el("bdi", {}, found.suggestion)),
     " ",
-    el("button", { class: "link", onclick: take }, "Use this name"),
+    el("button", { class: "link", "data-key": "suggested", onclick: take }, "Use this name"),
   );
 }
 
