@@ -223,6 +223,13 @@ def test_a_cluster_without_workers_says_so_and_those_of_this_machine_come_back(c
         assert mine.results([kept.sum()]) == [6]
         said = f"The scheduler {cluster.scheduler_address} has no workers; waiting for one."
         assert sentences() == [said]
+        kill_a_worker(client)
+        while cluster.workers:
+            time.sleep(0.01)
+        workers.Workers()  # of a new session, which says it and starts a worker
+        assert set(sentences()) == {said}
+        assert mine.results([kept.sum()]) == [6]  # says it again if that worker is not there yet
+        assert set(sentences()) == {said}
 
 
 def test_labels_that_cannot_be_written_are_told(tmp_path):

@@ -103,14 +103,20 @@ class Workers:
 
     def _check_for_workers(self) -> None:
         """Warn, once, when there are none; those of this machine are started again."""
-        from distributed import LocalCluster
+        from distributed import LocalCluster, Status
 
         before, self._has_no_workers = self._has_no_workers, not self.client.nthreads()
         if self._has_no_workers and not before:
             log.warning("The scheduler %s has no workers; waiting for one.", self.client.scheduler.address)
         cluster = self.client.cluster
-        # A local cluster gives up workers that have been gone for 15 seconds.
+        # A local cluster gives up workers that have been gone for 15 seconds, and takes those that failed to start,
+        # say because the name was not free yet, for workers for ever: they get another name.
         if self._has_no_workers and isinstance(cluster, LocalCluster):
+            there, ended = dict(cluster.workers), (Status.failed, Status.closed)
+            dead = [name for name in cluster.worker_spec if name in there and there[name].status in ended]
+            cluster.scale(len(cluster.worker_spec) + len(dead))
+            for name in dead:
+                del cluster.worker_spec[name]
             cluster.scale(len(cluster.worker_spec))
 
 
