@@ -9,7 +9,7 @@ import numpy as np  # brings its BLAS
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from cobras.core.threads import in_turn, on_all_cores, one_blas_thread
+from cobras.core.threads import in_turn, on_all_cores, one_thread
 
 
 def test_results_come_in_the_order_of_the_tasks():
@@ -55,25 +55,25 @@ def n_blas_threads():
     return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
-def test_one_blas_thread_in_several_threads_that_overlap():
+def test_one_thread_in_several_threads_that_overlap():
     """What was is restored, whoever leaves last; nesting changes nothing."""
     inside, leave = threading.Event(), threading.Event()
 
     def work():
-        with one_blas_thread(), one_blas_thread():
+        with one_thread(), one_thread():
             inside.set()
             leave.wait(60)
 
     assert np.linalg.inv(np.eye(2)).trace() == 2
     with threadpool_limits(2, user_api="blas"):
         other = threading.Thread(target=work)
-        with one_blas_thread():
+        with one_thread():
             other.start()
             inside.wait(60)
             assert n_blas_threads() == {1}
         leave.set()
         other.join()
         assert n_blas_threads() == {2}
-        with one_blas_thread(), one_blas_thread():
+        with one_thread(), one_thread():
             assert n_blas_threads() == {1}
         assert n_blas_threads() == {2}

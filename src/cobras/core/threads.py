@@ -33,8 +33,8 @@ _blas = threading.Lock()
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread meanwhile: on small matrices a second one is in the way, and results depend on it.
+def one_thread() -> Iterator[None]:
+    """Let BLAS and OpenMP use one thread meanwhile: for small work a second one is in the way, and changes results.
 
     While one of two cores was busy, an answer to ADDER took four to six times as long without this.
     """
@@ -44,7 +44,7 @@ def one_blas_thread() -> Iterator[None]:
         yield
         return
     try:
-        with _libraries().limit(limits=1, user_api="blas"):
+        with _libraries().limit(limits=1):
             yield
     finally:
         _blas.release()

@@ -15,6 +15,7 @@ from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.progress import overlap
+from cobras.core.threads import one_thread
 from cobras.core.types import FloatArray, LabelArray
 from cobras.methods.newcomers import grow_partition
 from cobras.methods.protocol import Growth, Step
@@ -97,7 +98,8 @@ def growth_of(step: Step, constraints: Constraints, old: Space, space: GrownSpac
     key: Any = ("growth", step.partition.groups, believed, frozenset(marked))
     if key not in space.memo:
         shown = Shown(step, step.partition, frozenset())
-        likely = probabilities(shown, old, space.rows, None)
+        with one_thread():
+            likely = probabilities(shown, old, space.rows, None)
         # Who has beliefs is unsure of what is far; distances alone are compared here.
         sees_far = step.beliefs is not None
         given = step.partition, space, likely, marked, {*constraints.complete}

@@ -8,12 +8,14 @@ the old parts is kept in use by `represent`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
 from cobras.core.partition import Child, NodePath, NodeRandom, Split, SuperInstance, is_member
+from cobras.core.threads import one_thread
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.base import Parts, digest, index_type, squared_distances
 from cobras.spaces.euclidean import EuclideanSpace, RowSpace
@@ -128,12 +130,9 @@ class GrownSpace(EuclideanSpace):
 
         `rows` are ascending, and `at` says which super-instance each of them joins.
         """
-        grown = self._grow(parts, rows, at, [s.path for s in parts])
         # After other answers other rows may join the same super-instance, and must not find the parts of these.
-        return tuple(
-            replace(new, path=(*s.path, child_of(new.new))) if len(new.new) else s
-            for s, new in zip(parts, grown, strict=True)
-        )
+        grown = self._grow(parts, rows, at, lambda x, new: (*parts[x].path, child_of(new)))
+        return tuple(new if len(new.new) else s for s, new in zip(parts, grown, strict=True))
 
     def group(self, rows: IndexArray, seed: int) -> SuperInstance:
         """Return a super-instance of new rows alone."""
@@ -169,15 +168,21 @@ class GrownSpace(EuclideanSpace):
         half = np.einsum("ij,ij->i", relative, relative) / 2
         at, distance = np.empty(len(rows), dtype=np.intp), np.empty(len(rows))
         size = max(1, AT_ONCE // len(parts))
-        for start in range(0, len(rows), size):
-            here = slice(start, start + size)
-            found = self.rows[rows[here] - self.old.n].astype(np.float64)
-            at[here] = (half - (found - centroids[0]) @ relative.T).argmin(axis=1)
-            distance[here] = np.linalg.norm(found - centroids[at[here]], axis=1)
+        with one_thread():  # a second one costs up to five times as much where a core is busy
+            for start in range(0, len(rows), size):
+                here = slice(start, start + size)
+                found = self.rows[rows[here] - self.old.n].astype(np.float64)
+                product = (found - centroids[0]) @ relative.T
+                at[here] = np.subtract(half, product, out=product).argmin(axis=1)
+                distance[here] = np.linalg.norm(found - centroids[at[here]], axis=1)
         return at, distance
 
     def _grow(
-        self, parts: Sequence[SuperInstance], rows: IndexArray, at: IndexArray, paths: Sequence[NodePath]
+        self,
+        parts: Sequence[SuperInstance],
+        rows: IndexArray,
+        at: IndexArray,
+        path_of: Callable[[int, IndexArray], NodePath],
     ) -> tuple[GrownInstance, ...]:
         # All at once: a call of numpy for each of thousands would take longer than all the rest.
         order = np.argsort(at, kind="stable")
@@ -190,9 +195,10 @@ class GrownSpace(EuclideanSpace):
                 self.rows[rows - self.old.n], bounds[joined], axis=0, dtype=np.float64
             )
         centroids = total / (sizes + np.diff(bounds))[:, None]
+        joining = [rows[start:stop] for start, stop in pairwise(bounds.tolist())]
         return tuple(
-            self._grow_one(s, rows[bounds[x] : bounds[x + 1]], centroids[x], paths[x])
-            for x, s in enumerate(parts)
+            self._grow_one(s, new, centroids[x], path_of(x, new))
+            for x, (s, new) in enumerate(zip(parts, joining, strict=True))
         )
 
     def _grow_one(
@@ -214,9 +220,7 @@ class GrownSpace(EuclideanSpace):
                 parts = self.old.split(s.before, *split)
                 if len(parts) > 1:
                     at = self.nearest(s.new, parts)[0]
-                    return self._grow(
-                        parts, s.new, at, [(*s.path, Child(split, g)) for g in range(len(parts))]
-                    )
+                    return self._grow(parts, s.new, at, lambda g, _: (*s.path, Child(split, g)))
         elif s.members[-1] < self.old.n:
             return self.old.split(s, *split)
         return super()._make_parts(s, split)

@@ -11,7 +11,7 @@ import numpy as np
 
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Child, Partition, Split, SuperInstance
-from cobras.core.threads import one_blas_thread
+from cobras.core.threads import one_thread
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray
 from cobras.methods.adder.marks import Marks
 from cobras.methods.adder.mixture import Prediction, expected_ari, predict, row_shares
@@ -340,7 +340,7 @@ class Knowledge:
         """What was made before under the same conditions, in whatever run on this space, or is made now."""
         key = (*self._key(), *what)
         if key not in self._memo:
-            with one_blas_thread():
+            with one_thread():
                 self._memo[key] = make()
         found: T = self._memo[key]
         return found
@@ -349,7 +349,7 @@ class Knowledge:
         """The same, but only the last result is kept, where all would take much memory."""
         key = self._key()
         if what not in self._last or self._last[what][0] != key:
-            with one_blas_thread():
+            with one_thread():
                 self._last[what] = key, make()
         found: T = self._last[what][1]
         return found

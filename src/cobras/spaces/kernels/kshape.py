@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from cobras.core.partition import SuperInstance
-from cobras.core.threads import one_blas_thread
+from cobras.core.threads import one_thread
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.kmeans import RandomSource
 
@@ -62,7 +62,7 @@ class KShape:
         shift: IndexArray = np.zeros((n, k), np.intp)
         centres = np.zeros((k, *self.series.shape[1:]), np.float32)
         fitness = rng.random((n,))
-        with one_blas_thread():
+        with one_thread():
             for _ in range(MAX_ITER):
                 for g in range(k):
                     inside = np.flatnonzero(labels == g)
@@ -83,7 +83,7 @@ class KShape:
     ) -> tuple[IndexArray, FloatArray]:
         """Return the candidates, the one most similar to the centre of all members first, and that centre."""
         centre = start
-        with one_blas_thread():
+        with one_thread():
             if centre is None:
                 flat = np.zeros(self.series.shape[1:], np.float32)
                 centre = self.centre(members, np.zeros(len(members), np.intp), flat)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobras.core.partition import SuperInstance
-from cobras.core.threads import one_blas_thread
+from cobras.core.threads import one_thread
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.kmeans import RandomSource, kmeans
 
@@ -111,7 +111,7 @@ def embed(affinity: npt.NDArray[np.float64], k: int, rng: RandomSource) -> Float
     roots = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
     affinity /= roots
     affinity /= roots[:, None]
-    with one_blas_thread():
+    with one_thread():
         if n <= max(FEW, 4 * k):
             found = eigh(affinity, subset_by_index=(n - k, n - 1), overwrite_a=True, check_finite=False)[1]
         else:
