@@ -206,7 +206,7 @@ async function preview(path, body, anyway = false) {
   try {
     const { n_changed, taken_back } = await post(path, { ...body, anyway, dry: true });
     const along = n_changed - (/** @type {{rows?: number[]}} */ (body).rows?.length ?? n_changed);
-    const went = along > 0 ? ` ${along} of them ${along === 1 ? "goes" : "go"} along because of your answers.` : "";
+    const went = along > 0 ? ` ${along} of them ${along === 1 ? "goes" : "go"} along: answers tie them to what you move, or they lie close to it.` : "";
     return { possible: true, anyway, words: anyway ? against(taken_back, moved(n_changed) + went) : [moved(n_changed) + went] };
   } catch (error) {
     if (error instanceof Unreachable) return no("The server does not answer.");
