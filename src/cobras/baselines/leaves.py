@@ -17,7 +17,7 @@ import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.compile import Array, kernel
-from cobras.spaces.kernels.forest import next_random
+from cobras.spaces.kernels.forest import draw_feature, move_to, next_random
 
 SMALL = 32  # a node with less than one in so many rows sorts them: m log m steps instead of n
 
@@ -160,9 +160,7 @@ def _best_split(
             here[i] = times[i]
     visited, wanted = 0, max(1, int(np.sqrt(d)))
     while visited < d and (visited < wanted or best_feature < 0):
-        at = visited + next_random(state, d - visited)
-        features[visited], features[at] = features[at], features[visited]
-        f = features[visited]
+        f = draw_feature(features, visited, state)
         visited += 1
         value, order, place, lowest = columns.value[f], columns.order[f], columns.place[f], columns.lowest[f]
         m = 0
@@ -186,10 +184,8 @@ def _best_split(
         for r in range(m - 1, -1, -1):
             i = drawn[r]
             w, c = times[i], labels[i]
-            squares_right += w * (2 * right[c] + w)
-            squares_left += w * (w - 2 * (total[c] - right[c]))
-            right[c] += w
-            n_right += w
+            more, less = move_to(right, total, c, w)
+            squares_right, squares_left, n_right = squares_right + more, squares_left + less, n_right + w
             below = value[drawn[r - 1]] if r > 0 else np.float32(0.0)
             if below < value[i] and n_right < size:
                 gain = squares_left / (size - n_right) + squares_right / n_right

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from cobras.data import read_dataset
+from cobras.data import Dataset, read_dataset
 from tests.web.page.browser import press, tab, wait_until
 from tests.web.serving import flowers, serving
 
@@ -149,13 +149,18 @@ def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path:
         wait_until(page, lambda: edges(below)[1] - edges(above)[3] < 30)
 
 
+def named_flowers(folder: Path, pattern: str) -> Dataset:
+    """The flowers with longer names."""
+    flowers(folder)
+    table = pl.read_csv(folder / "flowers.csv")
+    table.with_columns(id=pl.format(pattern, "id")).write_csv(folder / "f.csv")
+    return read_dataset(folder / "f.csv", label="species")
+
+
 @pytest.mark.parametrize("screen", ["phone", "large"])
 def test_the_history_names_the_rows(browser: Browser, tmp_path: Path, screen: str) -> None:
     """On a phone their names are whole, on a large screen their values, too."""
-    flowers(tmp_path)
-    table = pl.read_csv(tmp_path / "flowers.csv")
-    table.with_columns(id=pl.format("flower-2024-{}", "id")).write_csv(tmp_path / "f.csv")
-    data = read_dataset(tmp_path / "f.csv", label="species")
+    data = named_flowers(tmp_path, "flower-2024-{}")
     with (
         serving(data, tmp_path / "flowers.cobras") as client,
         tab(browser, client.server.address, **SCREENS[screen]) as page,
@@ -193,10 +198,7 @@ ENDS = """() => [...document.querySelectorAll(".board-card .id")].every((id) => 
 
 
 def test_long_names_on_a_board_are_told_apart(browser: Browser, tmp_path: Path) -> None:
-    flowers(tmp_path)
-    table = pl.read_csv(tmp_path / "flowers.csv")
-    table.with_columns(id=pl.format("a-flower-of-the-garden-in-2024-{}", "id")).write_csv(tmp_path / "f.csv")
-    data = read_dataset(tmp_path / "f.csv", label="species")
+    data = named_flowers(tmp_path, "a-flower-of-the-garden-in-2024-{}")
     with (
         serving(data, tmp_path / "flowers.cobras") as client,
         tab(browser, client.server.address) as page,

@@ -25,6 +25,22 @@ def next_random(state: Array, below: int) -> int:
 
 
 @kernel()
+def draw_feature(features: Array, visited: int, state: Array) -> int:
+    """Draw one of the features that were not visited, and put it where it counts as visited."""
+    at = visited + next_random(state, len(features) - visited)
+    features[visited], features[at] = features[at], features[visited]
+    return int(features[visited])
+
+
+@kernel()
+def move_to(side: Array, total: Array, c: int, w: int) -> tuple[int, int]:
+    """Move w rows of class c to a side; how much more the squared counts of it, and of the other, are then."""
+    more, less = w * (2 * side[c] + w), w * (w - 2 * (total[c] - side[c]))
+    side[c] += w
+    return more, less
+
+
+@kernel()
 def sort_rows(values: Array, order: Array, drawn: Array, is_drawn: Array, found: Array) -> None:
     """Write the drawn rows to `found`, ascending by value; `order` sorts all rows, `is_drawn` marks the drawn."""
     if len(drawn) > FEW:
@@ -76,9 +92,7 @@ def best_cut(
         is_drawn[s] = True
     visited, wanted = 0, max(1, int(np.sqrt(d)))
     while visited < d and (visited < wanted or best_feature < 0):
-        at = visited + next_random(state, d - visited)
-        features[visited], features[at] = features[at], features[visited]
-        f = features[visited]
+        f = draw_feature(features, visited, state)
         visited += 1
         values = columns[f]
         sort_rows(values, orders[f], drawn, is_drawn, rows)
@@ -88,10 +102,8 @@ def best_cut(
         for r in range(len(drawn) - 1):
             s = rows[r]
             w, c = times[s], labels[s]
-            squares_left += w * (2 * left[c] + w)
-            squares_right += w * (w - 2 * (total[c] - left[c]))
-            left[c] += w
-            n_left += w
+            more, less = move_to(left, total, c, w)
+            squares_left, squares_right, n_left = squares_left + more, squares_right + less, n_left + w
             low, high = values[s], values[rows[r + 1]]
             if low < high:
                 gain = squares_left / n_left + squares_right / (size - n_left)
