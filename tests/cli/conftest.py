@@ -30,7 +30,7 @@ FORKS.set_forkserver_preload([*IMPORTED, "cobras.spaces.euclidean", "polars", "s
 def run_process(command: list[Any], folder: Path, **options: Any) -> Any:
     """Run a process in a folder to its end, whatever that is."""
     given: dict[str, Any] = {"capture_output": True, "check": False, "timeout": LIMIT, "env": ENVIRONMENT}
-    return subprocess.run(command, cwd=folder, **given, **options)
+    return subprocess.run(command, cwd=folder, **{**given, **options})
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ import pytest
 
 from cobras.cli import main
 from tests import started
-from tests.cli.conftest import ENVIRONMENT, LIMIT, run_process
+from tests.cli.conftest import COMMAND, ENVIRONMENT, LIMIT, run_process
 
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 VERBS = ["serve", "ask", "run", "export", "demo"]
@@ -251,3 +252,20 @@ def test_workers_run_no_module_beside_the_data(poisoned: Path, tmp_path: Path, w
         arguments = ["bench", "run", "small.toml", "--jobs", "2"]
     done = run_process([sys.executable, str(poisoned), *arguments], tmp_path, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs the signals of POSIX")
+def test_an_interrupt_waits_for_the_end_of_an_import(tmp_path: Path, flowers: Path) -> None:
+    """Within one it could keep a lock that the other thread of `ask` waits for, so that the command hung."""
+    (tmp_path / "own.py").write_text(
+        "import pathlib, signal, time\n"
+        "signal.raise_signal(signal.SIGINT)\n"
+        "pathlib.Path('whole').touch()\n"
+        "def method(*_):\n"
+        "    yield time.sleep(60)\n"
+    )
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
+    command = [*COMMAND, "run", flowers, "--label", "species", "--method", "own:method"]
+    done = run_process(command, tmp_path, env=environment, text=True)
+    assert (tmp_path / "whole").exists()
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -71,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="surrogateescape")
+        if hasattr(signal, "SIGALRM") and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            for number in (signal.SIGINT, signal.SIGALRM):
+                signal.signal(number, _interrupt)
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Taken out here, because typer would accept it before the verb only.
     debug = "--debug" in given
@@ -94,11 +99,23 @@ def _run(given: list[str], debug: bool) -> int:
         return int(app(given, prog_name="cobras", standalone_mode=False) or 0)
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    except SystemExit as end:  # a signal
+        return int(end.code or 0)
     except Exception as error:
         if debug:
             traceback.print_exc()
         print(f"error: {_sentence(error)}", file=sys.stderr)
         return 1 if _is_defect(error) else 2
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt, but not within an import, which could keep a lock that other threads wait for."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            signal.setitimer(signal.ITIMER_REAL, 0.02)  # and then once more
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _is_defect(error: Exception) -> bool:
