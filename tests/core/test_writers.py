@@ -170,3 +170,11 @@ def test_a_spreadsheet_finds_no_formula(tmp_path: Path, suffix: str, in_batches:
         found = pl.read_csv(file, separator="\t" if suffix == ".tsv" else ",")[:17]
         assert found[name].to_list() == found["kind"].to_list() == texts
         assert found["number"].to_list() == list(range(-6, 11))
+
+
+@pytest.mark.parametrize(
+    "text", ["-2,116", "-1.234,50", "-1 234", "-12 %", "-5%", "-€ 5", "-$1,234.50", "+3.5 €"]
+)
+def test_a_negative_number_stays_as_it_was_written(tmp_path: Path, text: str) -> None:
+    file = write_frame(pl.DataFrame({"balance": [text, "-1+cmd()"]}), tmp_path / "t.csv")
+    assert pl.read_csv(file)["balance"].to_list() == [text, "'-1+cmd()"]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 WRITABLE = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 FORMULA = r"^[=+\-@\t\r]\s*\S"  # a sign alone, such as the - of a gap, is none
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+# Digits with separators, a currency or percent: -2,116 or -€ 5 can do no harm, and must stay a number.
+NUMBER = r"^[+-]?\p{Zs}?\p{Sc}?\p{Zs}?[.,]?\d[\d.,'’\p{Zs}]*([eE][+-]?\d+)?[%\p{Sc}]?$"
 IN_BATCHES = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
