@@ -111,6 +111,28 @@ def test_short_texts_are_compared_where_nothing_else_can_be(
     assert ("'message' holds them" in ds.notes[0]) == (kind == "text")
 
 
+@pytest.mark.parametrize("name", ["", "text\n", "my tickets\n"])
+@pytest.mark.parametrize("first", ["Great service, ticket 5 is solved", "لا أستطيع تسجيل الدخول 598"])
+def test_a_list_of_texts_has_one_on_each_line(tmp_path: Path, name: str, first: str) -> None:
+    texts = [first, *TEXTS, 'the "cat", as they said; it purred']
+    path = tmp_path / "tickets.txt"
+    path.write_text(name + "\n".join(texts) + "\n\n", encoding="utf-8")
+    dataset = read_dataset(path)
+    column = name.strip() or "text"
+    assert dataset.kind == "text"
+    assert dataset.frame[column].to_list() == texts
+    again = read_recipe(path, dataset.recipe)
+    assert again.frame[column].to_list() == texts
+
+
+def test_a_text_file_with_columns_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "tickets.txt"
+    path.write_text("\n".join(["ticket text|hours", *(f"{text}|{k}" for k, text in enumerate(TEXTS))]))
+    assert read_dataset(path).frame.columns == ["ticket text", "hours"]
+    path.write_text("\n".join(["text", *(f'"{text}, it says"' for text in TEXTS)]))
+    assert read_dataset(path).frame["text"][0] == f"{TEXTS[0]}, it says"
+
+
 def test_a_column_of_words_that_may_be_texts_is_named(tmp_path: Path) -> None:
     words = [f"Word{k}" for k in range(12)]
     pl.DataFrame({"id": range(12), "the word": words}).write_csv(tmp_path / "t.csv")

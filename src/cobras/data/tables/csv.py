@@ -52,6 +52,8 @@ def read_delimited(
     That number is found where `header` does not give it. The columns named in `as_text` stay text.
     """
     try:
+        if not header and (texts := _read_lines(path)) is not None:
+            return texts, [], 0
         found = _read_large(path, header) if path.stat().st_size > LARGE else None
         layout, cells = _read_exactly(path, header) if found is None else found
     except csv.Error as error:
@@ -138,6 +140,37 @@ def _first_rows(text: str, delimiter: str) -> list[tuple[list[str], int]]:
 def _below(text: str, above: int) -> str:
     """The text without its first lines."""
     return text if not above else "".join(islice(io.StringIO(text, newline=""), above, None))
+
+
+def _read_lines(path: Path) -> pl.DataFrame | None:
+    """The lines of a text file without columns, one text each; None where it is a table, or too large to tell.
+
+    A first line of one or two words is the name of the column.
+    """
+    if path.suffix.lower() != ".txt" or path.stat().st_size > LARGE:
+        return None
+    try:
+        text, _ = decode(path.read_bytes())
+    except NotTextError:
+        return None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = lines[:N_LINES]
+    if sum(map(_is_sentence, first)) <= len(first) / 2:
+        return None
+    for delimiter in DELIMITERS:
+        widths = {len(row) for row, _ in _first_rows("\n".join(first), delimiter)}
+        if len(widths) == 1 and widths != {1}:
+            return None
+    rows = list(csv.reader(lines))
+    if len(rows) == len(lines) and all(len(row) == 1 for row in rows):
+        lines = [row[0] for row in rows]  # a column that a program wrote, with quotes where they are needed
+    has_name = not _is_sentence(lines[0])
+    return pl.DataFrame({lines[0] if has_name else "text": lines[has_name:]})
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line is a text rather than the name of a column."""
+    return len(re.findall(r"[^\W\d_]+", line)) > 2
 
 
 def _read_exactly(path: Path, above: int | None) -> tuple[Layout, list[pl.Series]]:
