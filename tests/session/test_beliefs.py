@@ -73,6 +73,18 @@ def test_a_row_that_is_moved_by_hand_is_sure():
     assert (session.confidence_ == 0.75).all()
 
 
+@pytest.mark.parametrize("method", ["cobras", "adder"])
+def test_a_row_that_was_asked_about_is_nearly_sure(method):
+    """ADDER has no beliefs while it looks for a split that was asked for."""
+    session = Session(X, random_state=0, method=method)
+    run(session, LabelOracle(y), until=lambda s: s.n_answers >= 20)
+    session.split(0)
+    assert session._shown.step.beliefs is None
+    asked = [row for entry in session.history for row in entry.pair]
+    assert session.confidence_[asked].min() >= np.float32(0.99)
+    assert session.confidence_.min() < 0.9
+
+
 def test_beliefs_of_another_shape_are_refused():
     session = Session(X, three_parts, 0, wrong=2)
     with pytest.raises(InvalidDataError, match=r"shape \(2, 4\), but predict_proba\(X\) must have \(2, 3\)"):

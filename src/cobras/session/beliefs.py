@@ -6,6 +6,7 @@ super-instances of the clustering that is shown, so what was moved or merged by 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ from cobras.spaces.nearest import LabelledCentroids
 
 if TYPE_CHECKING:
     from cobras.spaces.grown import GrownSpace
+
+ANSWERED = 0.99  # how sure one may be of a row that answers put where it is
 
 
 class Shown(NamedTuple):
@@ -49,8 +52,8 @@ class Shown(NamedTuple):
         return same and self.moved == other.moved
 
 
-def confidence(shown: Shown, space: Space, labels: LabelArray) -> FloatArray:
-    """How sure it is that every row is in the cluster of its label."""
+def confidence(shown: Shown, space: Space, labels: LabelArray, answered: Sequence[int]) -> FloatArray:
+    """How sure it is that every row is in the cluster of its label; `answered` are the rows of answers in force."""
     if shown.step.beliefs is not None:
         # Of rows of a cluster that was merged by hand this is less than all: the method knows what was merged, and
         # one that has beliefs will show it.
@@ -58,6 +61,9 @@ def confidence(shown: Shown, space: Space, labels: LabelArray) -> FloatArray:
         _check_shape("confidence()", found, (space.n,))
     elif isinstance(space, VectorSpace):
         found = LabelledCentroids.of(shown.partition).confidence(space.X, labels)
+        # Distances do not know what was answered; an item that the person was asked about is no open question.
+        known = list(answered)
+        found[known] = np.maximum(found[known], ANSWERED)
     else:
         raise InvalidDataError(
             "How sure it is of a row is known only where all rows are numbers in memory. Without them, labels_ is "

@@ -121,11 +121,11 @@ class ReadableSession:
         """How sure it is that every row is in the cluster it is shown in: float32, from 0 to 1.
 
         As the method believes. For a method that says nothing, from the distances to the nearest super-instance
-        of each cluster, which is rough. A row that was moved by hand is sure.
+        of each cluster, which is rough. A row that was moved by hand is sure, and one that was asked about nearly.
         """
         shown = self._shown
         if self._sure is None or not shown.is_like(self._sure[0]):
-            found = confidence(shown, self.space, self.labels_)
+            found = confidence(shown, self.space, self.labels_, self._replay.constraints.rows())
             found.flags.writeable = False
             self._sure = shown, found
         return self._sure[1]
