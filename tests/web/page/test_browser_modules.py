@@ -55,6 +55,20 @@ def test_a_pile_keeps_its_number_while_it_is_shown(page: Page) -> None:
     assert call(page, "board/pieces", body, piles, [], []) == [9, 4, 7, 2]
 
 
+def test_a_pile_gets_its_number_back_after_a_smaller_board(page: Page) -> None:
+    clusters = [[4, 0, 2, 3], [3], [3, 0, 4, 2], [2, 5, 3, 4], [0, 2]]
+    boards = [[{"row": 10 * k + c, "cluster": c} for c in some] for k, some in enumerate(clusters)]
+    body = """const kept = new Map(), orders = [];
+      let shown = [];
+      for (const piles of g[0]) {
+        shown = m.inPlace(piles, shown.map(({ row }) => [row]), shown, kept);
+        orders.push(shown.map(({ cluster }) => cluster));
+      }
+      return orders;"""
+    found = call(page, "board/pieces", body, boards)
+    assert found == [[4, 0, 2, 3], [3], [4, 0, 2, 3], [4, 5, 2, 3], [2, 0]]
+
+
 def test_no_two_piles_are_called_the_same(page: Page) -> None:
     given = [("", 3), ("rose", 1), ("rose", 2), ("lily", 4), ("", 3), ("rose", 2), ("", 5)]
     piles = [{"name": name, "cluster": cluster} for name, cluster in given]

@@ -31,6 +31,8 @@ let n_loads = 0;
 let usableFrom = 0;
 /** The piles in the order of the server, which knows the board by it. @type {number[]} */
 let posed = [];
+/** The place of each cluster on boards, by its id. @type {Map<number, number>} */
+const slots = new Map();
 /** The piles that are to be put together, while their numbers are typed. @type {number[] | null} */
 let joining = null;
 
@@ -142,7 +144,7 @@ async function load() {
   const found = /** @type {import("../session/types.js").Board} */ (await retry(() => get("board")));
   if (number !== n_loads || mode.value !== "board") return;
   posed = found.piles.map((pile) => pile.row);
-  found.piles = inPlace(found.piles, placement.rowsBySlot(), shown?.piles ?? []);
+  found.piles = inPlace(found.piles, placement.rowsBySlot(), shown?.piles ?? [], slots);
   if (!found.cards.length) {
     placement = new Placement([], []);
     showPairInstead();

@@ -111,14 +111,20 @@ export function titleOf(slot, piles = board.value?.piles ?? []) {
 
 /**
  * Piles in an order in which those that were shown before keep their numbers, as far as there are as many piles.
+ * After a board with fewer piles, they get back the numbers that they had.
  *
  * @template {{row: number, cluster: number}} P
  * @param {P[]} piles @param {number[][]} before the rows of each pile of the last board @param {P[]} shown its piles
+ * @param {Map<number, number>} kept the place of each cluster, which is noted here
  */
-export function inPlace(piles, before, shown) {
+export function inPlace(piles, before, shown, kept = new Map()) {
   const slotOf = (/** @type {P} */ { row, cluster }) => {
+    const known = kept.get(cluster) ?? -1;
+    if (known >= shown.length) return known; // the last board was too small for it
     const slot = before.findIndex((rows) => rows.includes(row));
-    return slot >= 0 ? slot : shown.findIndex((pile) => pile.cluster === cluster);
+    if (slot >= 0) return slot;
+    const same = shown.findIndex((pile) => pile.cluster === cluster);
+    return same >= 0 ? same : known;
   };
   /** @type {(P | undefined)[]} */
   const placed = piles.map(() => undefined);
@@ -128,7 +134,10 @@ export function inPlace(piles, before, shown) {
     placed[slot] = pile;
     return false;
   });
-  return placed.map((pile) => pile ?? /** @type {P} */ (others.shift()));
+  const found = placed.map((pile) => pile ?? /** @type {P} */ (others.shift()));
+  for (const [slot, { cluster }] of found.entries())
+    if ((kept.get(cluster) ?? -1) < found.length) kept.set(cluster, slot);
+  return found;
 }
 
 /** A card of the board, by its row. @param {number} row @returns {Item} */
