@@ -198,6 +198,10 @@ def test_why_a_pair_is_asked_and_which_items_are_least_sure(
         assert sure == sorted(sure)
         some = client.look("unsure", cluster=1)
         assert {item["cluster"] for item in some["items"]} == {1}
+        found, matching = (client.look(name, search="1", limit=80)["items"] for name in ("unsure", "items"))
+        assert 0 < len(found) < 80
+        assert {item["i"] for item in found} == {item["i"] for item in matching}
+        assert [item["confidence"] for item in found] == sorted(item["confidence"] for item in found)
         assert client.look("items")["items"][0]["confidence"] is None
         series, progress = client.look("progress")["series"], question["progress"]
         assert len(series["expected_ari"]) == 13

@@ -135,10 +135,16 @@ class ItemTable:
         return self._page(view, found, offset, limit)
 
     def least_sure(
-        self, view: View, sure: FloatArray, offset: int, limit: int, cluster: int | None
+        self,
+        view: View,
+        sure: FloatArray,
+        offset: int,
+        limit: int,
+        cluster: int | None = None,
+        search: str = "",
     ) -> listings.Items:
-        """Return one page of the items that are shown, or of those of a cluster, the least sure first."""
-        found = self._find(view, cluster, "", None)
+        """Return one page of the items that are shown or found, or of those of a cluster, the least sure first."""
+        found = self._find(view, cluster, search.strip().lower(), None)
         found = found[np.argsort(sure[found], kind="stable")]
         page = self._page(view, found, offset, limit)
         for item in page.items:

@@ -76,5 +76,9 @@ def test_a_profile_why_and_least_sure_by_keys(browser: Browser, tmp_path: Path, 
             assert sure == sorted(sure)
             rows.first.locator("button").press("Enter")
             expect(page.locator("#open-card footer")).to_contain_text("Does not belong here")
+            # A search keeps that order.
+            page.locator("#search").fill("student")
+            expect(page.locator("#item-count")).to_have_text("1–20 of 20 items")
+            expect(page.locator("#item-head th").nth(2)).to_have_text("Sure")
             page.locator("#least-sure").press("Enter")
             expect(page.locator("#item-head th").nth(2)).not_to_have_text("Sure")

@@ -30,6 +30,13 @@ BELOW = """() => {
         if (!notice.contains(found) && !found.contains(notice)) below.add(found.outerHTML.slice(0, 80));
   return { below: [...below], inView: top >= 0 && bottom <= innerHeight + 1 };
 }"""
+FIRST_LETTERS = """(found) => found.map((bdi) => {
+  const range = document.createRange(), cell = bdi.closest("td").getBoundingClientRect();
+  range.setStart(bdi.firstChild, 0);
+  range.setEnd(bdi.firstChild, 1);
+  const { left, right } = range.getBoundingClientRect();
+  return left >= cell.left && right <= cell.right;
+})"""
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -227,3 +234,37 @@ def holds(outer: tuple[float, ...], inner: tuple[float, ...]) -> bool:
     return all(o <= i + 1 for o, i in zip(outer[:2], inner[:2], strict=True)) and all(
         i <= o + 1 for o, i in zip(outer[2:], inner[2:], strict=True)
     )
+
+
+def test_a_long_text_shows_how_it_begins_in_any_direction(browser: Browser, tmp_path: Path) -> None:
+    long = {
+        "word": "a text that goes on and on and on and on",
+        "كلمة": "نص طويل جدا لا ينتهي أبدا ويستمر ويستمر دائما",
+    }
+    frame = pl.DataFrame(
+        {"size": range(40), **{name: [f"{text} {k % 3}" for k in range(40)] for name, text in long.items()}}
+    )
+    frame.write_csv(tmp_path / "texts.csv")
+    with (
+        serving(read_dataset(tmp_path / "texts.csv", kind="table"), tmp_path / "texts.cobras") as client,
+        tab(browser, client.server.address) as page,
+    ):
+        page.locator("#tab-items").click()
+        cells = page.locator("#item-rows td > bdi")
+        expect(cells.filter(has_text="نص").first).to_be_visible()
+        assert all(cells.evaluate_all(FIRST_LETTERS))
+
+
+def test_a_single_card_fills_the_place_of_all(browser: Browser, tmp_path: Path) -> None:
+    with (
+        serving(flowers(tmp_path), tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address) as page,
+    ):
+        page.keyboard.press("b")
+        expect(page.locator(".board-card").nth(1)).to_be_visible()
+        page.evaluate(
+            "document.querySelectorAll('.board-card:not(:first-child)').forEach((card) => card.remove())"
+        )
+        widths = "['.board-card', '#board-cards'].map((name) => document.querySelector(name).offsetWidth)"
+        card, place = page.evaluate(widths)
+        assert card == place

@@ -173,10 +173,12 @@ def read_routes(context: Context) -> APIRouter:
         offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
         cluster: Number = None,
+        search: Annotated[str, Query(max_length=200)] = "",
     ) -> Response:
-        """One page of the items on the map, those first of whose cluster the session is least sure."""
+        """One page of the items that match, those first of whose cluster the session is least sure."""
         view, sure = await live.read(check_open, lambda session: (live.view, session.confidence_))
-        return reply(await run_in_threadpool(context.items.least_sure, view, sure, offset, limit, cluster))
+        given = view, sure, offset, limit, cluster, search
+        return reply(await run_in_threadpool(context.items.least_sure, *given))
 
     @api.get("/why", response_model=explanations.Why)
     async def why() -> Response:

@@ -112,8 +112,7 @@ async function fetchPage() {
   const focused = focus.value;
   if (!focused || "colour" in focused) {
     const cluster = focused ? clusterOf(focused.colour)?.number : null;
-    if (leastSure && !search) return get("unsure", { offset, limit: PAGE, cluster });
-    return get("items", { offset, limit: PAGE, search, cluster });
+    return get(leastSure ? "unsure" : "items", { offset, limit: PAGE, search, cluster });
   }
   const rows = search ? await searchRows(search, focused.rows) : focused.rows;
   const shown = rows.slice(offset, offset + PAGE);
@@ -177,6 +176,7 @@ function showClusters() {
   const drop = byId("drop-focus");
   drop.hidden = !focused || !("rows" in focused);
   if (focused && "rows" in focused) drop.textContent = `${counted(focused.rows.length, "item")} in the lasso ×`;
+  byId("least-sure").hidden = !drop.hidden; // the items of a lasso are listed by number
   const together = byId("together");
   together.hidden = drop.hidden || focused.rows.length < 2;
   const few = !together.hidden && focused.rows.length <= MOST_MOVED;
