@@ -97,6 +97,22 @@ def test_errors_are_one_line_with_exit_code_2(
     assert captured.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("arguments", [["export", "flowers.csv"], ["predict", "flowers.csv", "flowers.csv"]])
+def test_data_in_place_of_its_session(
+    arguments: list[str],
+    flowers: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(flowers.parent)
+    options = ["--label", "species", "--max-queries", "3", "--session", "flowers.cobras"]
+    assert main(["run", "flowers.csv", *options]) == 0
+    capsys.readouterr()
+    assert main(arguments) == 2
+    sentence = "error: flowers.csv is not a session file. The answers about it are in flowers.cobras.\n"
+    assert capsys.readouterr().err == sentence
+
+
 def test_debug_shows_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", "nowhere.csv", "--debug"]) == 2
     assert "Traceback" in capsys.readouterr().err

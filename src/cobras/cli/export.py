@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobras.cli.options import Grow, Scheduler, connect_dask
+from cobras.cli.options import Grow, Scheduler, check_session_file, connect_dask
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +66,7 @@ def write_export(
 ) -> None:
     """Write what was asked for."""
     from cobras.cli.source import load_for_session, open_session
-    from cobras.core.exceptions import InvalidDataError, SessionFileError
+    from cobras.core.exceptions import InvalidDataError
     from cobras.core.writers import answers_as_rows, answers_table, write_table
     from cobras.data.export import export_dataset, frames_with_clusters
     from cobras.data.tables.files import url_of
@@ -79,8 +79,7 @@ def write_export(
                 f"{address} is not a file of this machine; only --out may be an address, of a folder such as "
                 "s3://bucket/labels that the workers of --scheduler write."
             )
-    if not session.is_file():
-        raise SessionFileError(f"There is no session file {session}.")
+    check_session_file(session)
     with (
         # What is taken in is kept; otherwise the file is left alone.
         nullcontext(session) if grow else copy_of(session) as copy,

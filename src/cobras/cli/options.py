@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -259,6 +259,21 @@ def session_file(path: Path, session: Path | None) -> Path:
         usual, own = plain.with_suffix(".cobras"), plain.with_name(f"{plain.name}.cobras")
     # A table may have the name of another one but for the suffix; each has its own session.
     return own if own.exists() or _is_about_another(usual, plain) else usual
+
+
+def check_session_file(file: Path) -> None:
+    """Refuse data in place of the session file that must be given, and name that file where there is one."""
+    from cobras.core.exceptions import SessionFileError
+
+    if file.is_file():
+        with suppress(OSError), file.open("rb") as opened:
+            if opened.read(6) == b"SQLite":
+                return
+    kept = session_file(file, None)
+    if kept != file and kept.is_file():
+        raise SessionFileError(f"{file} is not a session file. The answers about it are in {kept}.")
+    if not file.is_file():
+        raise SessionFileError(f"There is no session file {file}.")
 
 
 def _is_about_another(file: Path, data: Path) -> bool:

@@ -20,7 +20,7 @@ from cobras.cli.export import (
     print_frames,
     report_files,
 )
-from cobras.cli.options import Scheduler, connect_dask
+from cobras.cli.options import Scheduler, check_session_file, connect_dask
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,14 +56,13 @@ def predict(
     are ignored. Without --out and --json the clusters go to standard output as CSV.
     """
     from cobras.cli.source import keep_private, load_for_session, open_session, show_reading
-    from cobras.core.exceptions import InvalidDataError, SessionFileError
+    from cobras.core.exceptions import InvalidDataError
     from cobras.data.newitems import read_new_items
     from cobras.session.journal import copy_of
 
     if not 0 <= unknown_below <= 1:
         raise InvalidDataError(f"--unknown-below must be between 0 and 1, not {unknown_below}.")
-    if not session.is_file():
-        raise SessionFileError(f"There is no session file {session}.")
+    check_session_file(session)
     # A copy, so that the page may be open meanwhile.
     with connect_dask(scheduler), copy_of(session) as copy:
         dataset = load_for_session(copy, data, scheduler, session)
