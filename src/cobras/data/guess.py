@@ -209,7 +209,8 @@ def _guess(
         )
     ):
         named = name_list([longest])
-        return "text", longest, f"Read as texts: {named} holds them. (--kind table for the other columns)"
+        others = " (--kind table for the other columns)" if frame.width > 1 else ""
+        return "text", longest, f"Read as texts: {named} holds them.{others}"
     other = (
         f"; --text {longest!r} for texts"
         if longest is not None and not n_numbers and _length(frame[longest]) > 20

@@ -120,6 +120,7 @@ def test_a_list_of_texts_has_one_on_each_line(tmp_path: Path, name: str, first: 
     dataset = read_dataset(path)
     column = name.strip() or "text"
     assert dataset.kind == "text"
+    assert dataset.notes[0] == f"Read as texts: {column!r} holds them."
     assert dataset.frame[column].to_list() == texts
     again = read_recipe(path, dataset.recipe)
     assert again.frame[column].to_list() == texts
