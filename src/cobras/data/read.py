@@ -278,7 +278,9 @@ def _read_any(
         return read_series_dataset(path, choices)
     # A recipe from before titles and empty rows were looked for does not name them: then there are none.
     known = Extent(choices.sheet) if stored is None else Extent(stored.sheet, stored.header, stored.blank)
-    return _read_rows(path, choices, stored, progress, like, read_table(path, known))
+    # The name of a list's texts may be its first line: a session of an older version took it so.
+    texts = (choices.text,) if choices.text is not None and path.suffix.lower() == ".txt" else ()
+    return _read_rows(path, choices, stored, progress, like, read_table(path, known, texts))
 
 
 def _read_frame(

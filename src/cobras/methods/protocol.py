@@ -50,6 +50,7 @@ SplitFallback: TypeAlias = Literal["train_only", "none"]
 
 # After this many pairs of representatives that a person is unsure about, two clusters are not asked about any more.
 N_TRIES = 3
+ANSWERED = 0.99  # how sure one may be of a row that answers put where it is
 
 
 class Beliefs(Protocol):

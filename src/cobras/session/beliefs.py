@@ -19,14 +19,12 @@ from cobras.core.progress import overlap
 from cobras.core.threads import one_thread
 from cobras.core.types import FloatArray, LabelArray
 from cobras.methods.newcomers import grow_partition
-from cobras.methods.protocol import Growth, Step
+from cobras.methods.protocol import ANSWERED, Growth, Step
 from cobras.spaces.base import RemoteSpace, Space, VectorSpace
 from cobras.spaces.nearest import LabelledCentroids
 
 if TYPE_CHECKING:
     from cobras.spaces.grown import GrownSpace
-
-ANSWERED = 0.99  # how sure one may be of a row that answers put where it is
 
 
 class Shown(NamedTuple):

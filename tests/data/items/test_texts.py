@@ -177,3 +177,11 @@ def test_texts_in_a_script_without_blanks(tmp_path: Path) -> None:
     X = read_dataset(tmp_path / "t.csv", kind="text").X
     assert np.isfinite(X).all()
     assert X[0] @ X[2] > X[0] @ X[1]
+
+
+def test_a_list_that_was_read_with_its_first_line_as_a_name_is_read_so_again(tmp_path: Path) -> None:
+    """As sessions of older versions did."""
+    lines = [f"ticket {k} is about a broken printer" for k in range(20)]
+    (tmp_path / "list.txt").write_text("\n".join(lines))
+    assert len(read_dataset(tmp_path / "list.txt").X) == 20
+    assert len(read_dataset(tmp_path / "list.txt", text=lines[0]).X) == 19

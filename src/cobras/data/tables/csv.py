@@ -52,7 +52,7 @@ def read_delimited(
     That number is found where `header` does not give it. The columns named in `as_text` stay text.
     """
     try:
-        if not header and (texts := _read_lines(path)) is not None:
+        if not header and (texts := _read_lines(path, as_text)) is not None:
             return texts, [], 0
         found = _read_large(path, header) if path.stat().st_size > LARGE else None
         layout, cells = _read_exactly(path, header) if found is None else found
@@ -142,10 +142,10 @@ def _below(text: str, above: int) -> str:
     return text if not above else "".join(islice(io.StringIO(text, newline=""), above, None))
 
 
-def _read_lines(path: Path) -> pl.DataFrame | None:
+def _read_lines(path: Path, as_text: Container[str]) -> pl.DataFrame | None:
     """The lines of a text file without columns, one text each; None where it is a table, or too large to tell.
 
-    A first line of one or two words is the name of the column.
+    A first line of one or two words, or one that is in `as_text`, is the name of the column.
     """
     if path.suffix.lower() != ".txt" or path.stat().st_size > LARGE:
         return None
@@ -164,7 +164,7 @@ def _read_lines(path: Path) -> pl.DataFrame | None:
     rows = list(csv.reader(lines))
     if len(rows) == len(lines) and all(len(row) == 1 for row in rows):
         lines = [row[0] for row in rows]  # a column that a program wrote, with quotes where they are needed
-    has_name = not _is_sentence(lines[0])
+    has_name = not _is_sentence(lines[0]) or lines[0] in as_text
     return pl.DataFrame({lines[0] if has_name else "text": lines[has_name:]})
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
 from cobras.methods.adder.state import State
+from cobras.methods.protocol import ANSWERED
 
 N_NEAREST = 5
-ANSWERED = 0.99  # how sure one may be of a row that answers put where it is
 
 
 @dataclass(frozen=True, slots=True)
