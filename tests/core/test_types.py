@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobras import Answer, Event, Pair
+from cobras import Answer, Event, InvalidDataError, Pair
 
 
 @pytest.mark.parametrize("answer", Answer)
@@ -23,7 +23,7 @@ def test_an_answer_is_read_from_a_bool_or_none(value, answer):
 
 @pytest.mark.parametrize("value", [2, 0.5, 1.0, "maybe", "", [], object()])
 def test_anything_else_is_no_answer(value):
-    with pytest.raises(ValueError, match=r"An answer must be Answer\.SAME, DIFFERENT or UNSURE"):
+    with pytest.raises(InvalidDataError, match=r"An answer must be Answer\.SAME, DIFFERENT or UNSURE"):
         Answer.of(value)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from cobras.core.types import Answer, Pair
+if TYPE_CHECKING:
+    from cobras.core.types import Answer, Pair
 
 
 class CobrasError(Exception):

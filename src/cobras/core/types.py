@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cobras.core.exceptions import InvalidDataError
+
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IndexArray: TypeAlias = npt.NDArray[np.integer[Any]]
 LabelArray: TypeAlias = npt.NDArray[np.int32]
@@ -44,7 +46,7 @@ class Answer(IntEnum):
             return cls[value.upper()]
         if isinstance(value, (bool, int, np.bool_, np.integer)) and int(value) in (-1, 0, 1):
             return cls(int(value))
-        raise ValueError(
+        raise InvalidDataError(
             "An answer must be Answer.SAME, DIFFERENT or UNSURE, its name or its number, or True, False or None, "
             f"not {value!r}."
         )
