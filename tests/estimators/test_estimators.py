@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -18,6 +20,7 @@ from cobras import (
     COBS,
     NPU,
     Answer,
+    CobrasError,
     ExploreConsolidate,
     InvalidDataError,
     LabelOracle,
@@ -178,9 +181,21 @@ def test_float32_gives_float32_splits(iris):
         (lambda X, y: COBRAS().fit(X, y, train_indices=[150]), "between 0 and 149"),
         (lambda X, y: COBRAS(branch="middle").fit(X, y), "branch must be one of random, smallest, largest"),
         (lambda X, y: COBRAS(n_init=0).fit(X, y), "n_init must be a whole number from 1 on"),
+        (lambda X, y: COBRAS(full_restarts="no").fit(X, y), "full_restarts must be True or False, not 'no'"),
+        (lambda X, y: ADDER(join=-1.0).fit(X, y), "join must be a finite number from 0 on, not -1.0"),
+        (
+            lambda X, y: ADDER(doubt=float("nan")).fit(X, y),
+            "doubt must be a finite number from 0 on, not nan",
+        ),
+        (
+            lambda X, y: ADDER(calm="a little").fit(X, y),
+            "calm must be a finite number from 0 on, not 'a little'",
+        ),
         (lambda X, y: COBRA(n_super_instances=0).fit(X, y), "n_super_instances must be a whole number"),
         (lambda X, y: NPU().fit(X, y), "needs the number of clusters"),
         (lambda X, y: NPU("kmeans", 3).fit(X, y), "no clusterer 'kmeans'"),
+        (lambda X, y: NPU(3).fit(X, y), "no clusterer 3. Use 'mpckmeans', 'cosc', or an object with fit"),
+        (lambda X, y: NPU(KMeans(3)).fit(X, y), r"no clusterer KMeans\(n_clusters=3\)"),
         (lambda X, y: COBS(update_factor=1.0).fit(X, y), "update_factor must be greater than 1"),
         (lambda X, y: ExploreConsolidate().fit(X, y), "needs the number of clusters"),
         (lambda X, y: COBRAS(random_state="x").fit(X, y), "random_state must be"),
@@ -188,9 +203,41 @@ def test_float32_gives_float32_splits(iris):
     ],
 )
 def test_bad_arguments_get_one_sentence(iris, fit, sentence):
-    with pytest.raises(ValueError, match=sentence) as caught:
+    with pytest.raises(CobrasError, match=sentence) as caught:
         fit(*iris)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [],
+        np.empty((5, 0)),
+        np.zeros(5),
+        np.zeros((5, 2, 2)),
+        [[1.0], [2.0, 3.0]],
+        [[10**400], [1]],
+        None,
+        {"a": [1, 2]},
+        csr_array(np.eye(5)),
+        pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"]),
+        pd.DataFrame({"a": [[1], [2, 3]]}),
+        pd.DataFrame(),
+        pd.DataFrame({1: [1.0, 2.0], "b": [1.0, 9.0]}),
+    ],
+)
+@pytest.mark.parametrize("estimator", [COBRAS(random_state=0), MPCKMeans(2, random_state=0)])
+def test_what_is_no_table_of_numbers_is_refused(estimator, X):
+    with pytest.raises(InvalidDataError):
+        estimator.fit(X, [0, 1])
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0]], [[np.nan] * 4], [1.0] * 4, np.empty((0, 4)), [["a"] * 4]])
+@pytest.mark.parametrize("estimator", [COBRAS(3, random_state=0), MPCKMeans(3, random_state=0)])
+def test_new_rows_that_cannot_be_predicted_are_refused(iris, estimator, rows):
+    estimator.fit(*iris)
+    with pytest.raises(InvalidDataError):
+        estimator.predict(rows)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 9])

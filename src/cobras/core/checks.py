@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from os import PathLike
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import CobrasError, InvalidDataError
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray, Pair, Said
+
+
+class InvalidTypeError(InvalidDataError, TypeError):
+    """X holds something that is no number: scikit-learn's conventions ask for a `TypeError` there."""
+
+
+@contextmanager
+def as_invalid_data() -> Iterator[None]:
+    """Raise what scikit-learn or a data frame says about X as `InvalidDataError`, in their words."""
+    try:
+        yield
+    except CobrasError:
+        raise
+    except TypeError as error:
+        raise InvalidTypeError(str(error)) from error
+    except (ValueError, OverflowError) as error:
+        raise InvalidDataError(str(error)) from error
 
 
 def as_matrix(X: Any) -> FloatArray:
@@ -287,7 +305,7 @@ def as_seed(random_state: Any) -> int:
 
 
 def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Compare options with the annotations of the function they are for: literal choices and positive integers."""
+    """Compare options with the annotations of the function they are for: choices, switches and counts."""
     hints = _hints(function)
     for name, value in options.items():
         hint = hints.get(name)
@@ -300,6 +318,8 @@ def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> N
                 isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1
             ):
                 raise InvalidDataError(f"{name} must be a whole number from 1 on, not {value!r}.")
+        if hint is bool and (not isinstance(value, (int, np.bool_, np.integer)) or value not in (0, 1)):
+            raise InvalidDataError(f"{name} must be True or False, not {value!r}.")
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.core.checks import as_labels, as_said, as_seed, check_gaps, is_dask
+from cobras.core.checks import as_invalid_data, as_labels, as_said, as_seed, check_gaps, is_dask
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError, StopAsking, first_line
 from cobras.core.notebook import cluster_rows, quantity, show_html
@@ -162,9 +162,10 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             # Whether all numbers can be used is found by `as_rows`, in one pass over them.
             try:
                 X = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, OverflowError) as error:
                 if not any(words in str(error) for words in ("could not convert", "could not be promoted")):
-                    raise
+                    with as_invalid_data():
+                        raise
                 raise InvalidDataError(
                     f"The columns of X must be numbers ({first_line(error)[:60]}). "
                     "read_dataset(X).X makes numbers of words and dates."
@@ -201,7 +202,9 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 "After fit on a space there is no predict. Fit all rows, new ones included."
             )
         check_gaps(X)
-        X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+        with as_invalid_data():
+            X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32), ensure_all_finite=False)
+        X = as_rows(X)
         return LabelledCentroids(self.super_instance_centers_, self.super_instance_labels_).predict(X)
 
     def _repr_html_(self) -> str:

@@ -97,13 +97,14 @@ class Clustering:
 
 def find_clusterer(clusterer: Clusterer, n_clusters: int | None) -> ConstrainedClusterer:
     """A clusterer by its name, with so many clusters; or as it is."""
-    if not isinstance(clusterer, str):
-        return clusterer
-    if clusterer not in get_args(ClustererName):
+    known = isinstance(clusterer, str) and clusterer in get_args(ClustererName)
+    if not known and not _takes_links(clusterer):
         raise InvalidDataError(
             f"There is no clusterer {clusterer!r}. Use 'mpckmeans', 'cosc', or an object with "
             "fit(X, must_link=, cannot_link=)."
         )
+    if not isinstance(clusterer, str):
+        return clusterer
     k = find_n_clusters(f"The clusterer {clusterer!r}", clusterer, n_clusters)
     if clusterer == "cosc":
         from cobras.baselines.clusterers.cosc import COSC
@@ -112,6 +113,14 @@ def find_clusterer(clusterer: Clusterer, n_clusters: int | None) -> ConstrainedC
     from cobras.baselines.clusterers.mpckmeans import MPCKMeans
 
     return MPCKMeans(k)
+
+
+def _takes_links(clusterer: object) -> bool:
+    try:
+        inspect.signature(clusterer.fit).bind("X", must_link=(), cannot_link=())  # type: ignore[attr-defined]
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return True
 
 
 def find_n_clusters(method: str, clusterer: Clusterer, n_clusters: int | None) -> int:

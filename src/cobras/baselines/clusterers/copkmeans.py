@@ -19,6 +19,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cobras.baselines.clusterers.links import Links, PairwiseClusterer, draw_centers, first_centers
+from cobras.core.checks import as_invalid_data
 from cobras.core.exceptions import InfeasibleConstraintsError
 from cobras.core.types import FloatArray, LabelArray
 from cobras.spaces.kernels.compile import Array, kernel
@@ -96,7 +97,8 @@ class COPKMeans(PairwiseClusterer):
     def predict(self, X: Any) -> LabelArray:
         """The nearest center of each row; constraints play no part."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+        with as_invalid_data():
+            X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
         nearest: LabelArray = cdist(X, self.cluster_centers_).argmin(axis=1).astype(np.int32)
         return nearest
 

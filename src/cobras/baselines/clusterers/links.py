@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from cobras.core.checks import as_matrix, as_pairs, as_seed, check_options
+from cobras.core.checks import as_invalid_data, as_matrix, as_pairs, as_seed, check_options
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray, LabelArray
@@ -100,7 +100,9 @@ class PairwiseClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _fit_checked(self, X: Any, must_link: Any, cannot_link: Any, init_labels: Any) -> Self:
         check_options(type(self).__init__, self.get_params(deep=False))
-        X = as_matrix(validate_data(self, X, dtype=(np.float64, np.float32), order="C"))
+        with as_invalid_data():
+            X = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
+        X = as_matrix(X)
         if self.n_clusters > len(X):
             raise InvalidDataError(
                 f"n_clusters={self.n_clusters} asks for more clusters than there are rows (n_samples={len(X)})."

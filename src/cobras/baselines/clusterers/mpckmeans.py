@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cobras.baselines.clusterers.descent import Descent
 from cobras.baselines.clusterers.links import Links, WarmClusterer, centers_of_labels, first_centers
 from cobras.baselines.clusterers.metrics import DiagonalMetric, FullMetric, Metric
+from cobras.core.checks import as_invalid_data
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, LabelArray
 
@@ -110,7 +111,8 @@ class PCKMeans(WarmClusterer):
     def predict(self, X: Any) -> LabelArray:
         """The nearest center in the learnt metric; with one metric per cluster, −log det A counts as in `fit`."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        with as_invalid_data():
+            X = validate_data(self, X, reset=False, dtype=np.float64)
         rows, centers = self._metric.transform_rows(X), self._metric.transform_centers(self.cluster_centers_)
         # One metric for all clusters, or that of cluster h.
         g = np.arange(len(centers)) % len(rows)

@@ -16,9 +16,11 @@ a few answers. It differs in what an answer does:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from functools import partial
 from itertools import islice
+from numbers import Real
 
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
@@ -71,6 +73,10 @@ def adder(
         raise InvalidDataError(
             "ADDER looks at neighbours, so it needs a table of numbers or series in memory."
         )
+    numbers = {"stop_belief": stop_belief, "join": join, "calm": calm, "doubt": doubt}
+    for name, value in numbers.items():
+        if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+            raise InvalidDataError(f"{name} must be a finite number from 0 on, not {value!r}.")
     options = Options(n_parts, join, calm, doubt, predictor_names(predictors))
     state = State(space, constraints, seed, options)
     tried, rechecked = state.tried, set[Pair]()
