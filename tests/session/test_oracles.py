@@ -249,3 +249,16 @@ def test_labels_of_fewer_rows_than_the_data_has_get_one_sentence():
         InvalidDataError, match=r"There are 2 labels, so none for each row of pair \(\d+, \d+\)"
     ):
         run(Session(X, "cobras", random_state=0), LabelOracle(y[:2]))
+
+
+@pytest.mark.parametrize(
+    ("oracle", "until", "sentence"),
+    [
+        (None, None, "An oracle is a function of two row numbers, not None"),
+        ([0, 0, 1], None, "An oracle is a function of two row numbers"),
+        (LabelOracle([0, 0, 1]), 10, "until is a function of the session, not 10"),
+    ],
+)
+def test_a_run_without_a_function_that_answers_or_ends_it_is_refused(oracle, until, sentence):
+    with pytest.raises(InvalidDataError, match=sentence):
+        run(Session([[0.0], [0.1], [5.0]], "cobras", random_state=0), oracle, until)

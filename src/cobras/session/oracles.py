@@ -251,6 +251,10 @@ def run(
     >>> run(Session([[0.0], [0.1], [5.0]], "cobras", random_state=0), LabelOracle([0, 0, 1]), boards=3).n_answers
     1
     """
+    if not callable(oracle):
+        raise InvalidDataError(f"An oracle is a function of two row numbers, not {oracle!r}.")
+    if until is not None and not callable(until):
+        raise InvalidDataError(f"until is a function of the session, not {until!r}.")
     while not (until is not None and until(session)) and (pair := session.ask()) is not None:
         board = session.board(boards) if boards else None
         try:
