@@ -206,7 +206,7 @@ def read_routes(context: Context) -> APIRouter:
         responses={200: {"content": {media_type: {} for media_type in MEDIA_TYPES}}},
     )
     def export(
-        format: Literal["csv", "parquet", "answers", "constraints", "html"], escape: bool = True
+        format: Literal["csv", "parquet", "answers", "constraints", "html"] = "csv", escape: bool = True
     ) -> Response:
         """The result as a file; `escape` keeps spreadsheets from taking a text of a CSV file for a formula."""
         view, stem = live.view, context.session_file.rsplit(".", 1)[0]
