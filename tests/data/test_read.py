@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobras.core.exceptions import DataChangedError
+from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.data import read_dataset, read_recipe
 from cobras.data.recipe import Recipe
 from tests.data.conftest import FLOWERS, X_FLOWERS, write
@@ -169,3 +169,18 @@ def test_twenty_thousand_columns(tmp_path: Path) -> None:
     started = time.process_time()
     assert read_dataset(write(tmp_path, text)).X.shape == (5, 14_285)
     assert time.process_time() - started < 15
+
+
+def test_one_name_is_a_column_and_what_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("width,price\n1,2\n3,5\n4,1\n")
+    assert read_dataset(tmp_path / "t.csv", drop="price").columns == ("width",)
+    for option in ("drop", "use", "types", "weights"):
+        with pytest.raises(InvalidDataError, match=f"{option} is "):
+            read_dataset(tmp_path / "t.csv", **{option: 3})
+
+
+@pytest.mark.parametrize("row", ["a", 1.5, None, True])
+def test_a_card_is_that_of_a_whole_number(tmp_path: Path, row: object) -> None:
+    (tmp_path / "t.csv").write_text("width,price\n1,2\n3,5\n4,1\n")
+    with pytest.raises(InvalidDataError, match="A row is given by a whole number"):
+        read_dataset(tmp_path / "t.csv").show(row)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cobras.core.checks import as_whole_number
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.frames import is_frame
 from cobras.core.notebook import quantity, show_html
@@ -232,9 +233,9 @@ class Dataset:
 
     def show(self, i: int) -> Card:
         """Return the card of row `i`; it never shows the label."""
-        if not 0 <= i < len(self):
+        if not 0 <= (i := as_whole_number(i, "A row")) < len(self):
             raise InvalidDataError(f"Row {i} does not exist; the rows are 0 to {len(self) - 1}.")
-        return self.card(int(i))
+        return self.card(i)
 
 
 def columns_by_range(dataset: Dataset, rows: Sequence[int]) -> tuple[list[str], list[str]]:

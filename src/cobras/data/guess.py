@@ -64,8 +64,17 @@ class Choices:
     weights: Mapping[str, float] | Iterable[tuple[str, float]] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "drop", tuple(self.drop))
-        object.__setattr__(self, "use", tuple(self.use))
+        for option in ("drop", "use"):
+            # One name is taken for that column, not for its letters.
+            given = getattr(self, option)
+            if not isinstance(given, (str, Iterable)):
+                raise InvalidDataError(f"{option} is a list of names of columns, not {given!r}.")
+            object.__setattr__(self, option, (given,) if isinstance(given, str) else tuple(given))
+        for option in ("types", "weights"):
+            if not isinstance(given := getattr(self, option), (Mapping, tuple, list)):
+                raise InvalidDataError(
+                    f"{option} is given by columns, as {{'price': ...}}, not as {given!r}."
+                )
         object.__setattr__(self, "types", tuple(sorted(dict(self.types).items())))
         weights = {name: _checked_weight(name, weight) for name, weight in dict(self.weights).items()}
         # A weight of 1 says nothing.
