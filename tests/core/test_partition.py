@@ -86,3 +86,9 @@ def test_random_numbers_belong_to_the_node():
     assert not np.array_equal(numbers, other.random(1000))
     assert 0 <= numbers.min() < 0.05
     assert 0.95 < numbers.max() < 1
+
+
+def test_a_bool_is_no_number_of_a_cluster():
+    session = Session([[0.0], [0.1], [5.0]], "cobras", random_state=0)
+    with pytest.raises(InvalidDataError, match="A cluster is given by its number, not by False"):
+        session.name(False, "first")

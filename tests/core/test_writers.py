@@ -178,3 +178,7 @@ def test_a_spreadsheet_finds_no_formula(tmp_path: Path, suffix: str, in_batches:
 def test_a_negative_number_stays_as_it_was_written(tmp_path: Path, text: str) -> None:
     file = write_frame(pl.DataFrame({"balance": [text, "-1+cmd()"]}), tmp_path / "t.csv")
     assert pl.read_csv(file)["balance"].to_list() == [text, "'-1+cmd()"]
+
+
+def test_ids_may_be_numbers_and_texts():
+    assert labels_table(["a", 1, None], [0, 0, 1])["id"].to_list() == ["a", "1", None]

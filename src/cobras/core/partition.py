@@ -230,7 +230,7 @@ class Partition:
 
     def cluster(self, number: int) -> Cluster:
         """One of them by its number, as a user gives it."""
-        if not isinstance(number, (int, np.integer)):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
             raise InvalidDataError(f"A cluster is given by its number, not by {number!r}.")
         if not 0 <= number < self.n_clusters:
             raise InvalidDataError(

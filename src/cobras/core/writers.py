@@ -97,7 +97,11 @@ def labels_table(
     """The column `id` and those of `with_clusters`; the name of a cluster without one is empty."""
     import polars as pl
 
-    table = with_clusters(pl.DataFrame({"id": ids}), labels, names, stable)
+    try:
+        column = pl.Series("id", ids)
+    except TypeError:  # numbers among texts
+        column = pl.Series("id", [None if value is None else str(value) for value in ids], dtype=pl.String)
+    table = with_clusters(column.to_frame(), labels, names, stable)
     return table.with_columns(pl.col("cluster_name").fill_null("")) if names else table
 
 
