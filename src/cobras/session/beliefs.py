@@ -17,7 +17,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.progress import overlap
 from cobras.core.threads import one_thread
-from cobras.core.types import FloatArray, LabelArray
+from cobras.core.types import Answer, FloatArray, LabelArray
 from cobras.methods.newcomers import grow_partition
 from cobras.methods.protocol import ANSWERED, Growth, Step
 from cobras.spaces.base import RemoteSpace, Space, VectorSpace
@@ -50,8 +50,19 @@ class Shown(NamedTuple):
         return same and self.moved == other.moved
 
 
-def confidence(shown: Shown, space: Space, labels: LabelArray, answered: Sequence[int]) -> FloatArray:
-    """How sure it is that every row is in the cluster of its label; `answered` are the rows of answers in force."""
+def settled_rows(constraints: Constraints, labels: LabelArray) -> list[int]:
+    """The rows of answers in force with which the clustering agrees, all of them."""
+    against = {
+        row
+        for pair, answer in constraints
+        if (answer is Answer.SAME) != (labels[pair[0]] == labels[pair[1]])
+        for row in pair
+    }
+    return [row for row in constraints.rows() if row not in against]
+
+
+def confidence(shown: Shown, space: Space, labels: LabelArray, settled: Sequence[int]) -> FloatArray:
+    """How sure it is that every row is in the cluster of its label; `settled` rows are there by the answers."""
     if shown.step.beliefs is not None:
         # Of rows of a cluster that was merged by hand this is less than all: the method knows what was merged, and
         # one that has beliefs will show it.
@@ -59,9 +70,8 @@ def confidence(shown: Shown, space: Space, labels: LabelArray, answered: Sequenc
         _check_shape("confidence()", found, (space.n,))
     elif isinstance(space, VectorSpace):
         found = LabelledCentroids.of(shown.partition).confidence(space.X, labels)
-        # Distances do not know what was answered; an item that the person was asked about is no open question.
-        known = list(answered)
-        found[known] = np.maximum(found[known], ANSWERED)
+        # Distances do not know what was answered.
+        found[settled] = np.maximum(found[settled], ANSWERED)
     else:
         raise InvalidDataError(
             "How sure it is of a row is known only where all rows are numbers in memory. Without them, labels_ is "

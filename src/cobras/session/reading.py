@@ -20,7 +20,7 @@ from cobras.core.progress import WINDOW, Progress, measure
 from cobras.core.types import Event, FloatArray, LabelArray, Pair, Record
 from cobras.core.writers import with_clusters
 from cobras.methods.reasons import reason
-from cobras.session.beliefs import Shown, confidence, probabilities
+from cobras.session.beliefs import Shown, confidence, probabilities, settled_rows
 from cobras.session.file import SessionFile
 from cobras.session.history import History
 from cobras.session.replay import Replay, Setting
@@ -67,7 +67,7 @@ class ReadableSession:
         self._lock = threading.RLock()
         self._state: Replay | None = None
         self._labels: tuple[Partition, LabelArray] | None = None
-        self._sure: tuple[Shown, FloatArray] | None = None
+        self._sure: tuple[Shown, list[int], FloatArray] | None = None
         self._homes: dict[int, SuperInstance] = {}
 
     @property
@@ -121,14 +121,16 @@ class ReadableSession:
         """How sure it is that every row is in the cluster it is shown in: float32, from 0 to 1.
 
         As the method believes. For a method that says nothing, from the distances to the nearest super-instance
-        of each cluster, which is rough. A row that was moved by hand is sure, and one that was asked about nearly.
+        of each cluster, which is rough. A row that was moved by hand is sure, and one nearly that answers put
+        where it is.
         """
         shown = self._shown
-        if self._sure is None or not shown.is_like(self._sure[0]):
-            found = confidence(shown, self.space, self.labels_, self._replay.constraints.rows())
+        settled = settled_rows(self._replay.constraints, self.labels_)
+        if self._sure is None or not shown.is_like(self._sure[0]) or settled != self._sure[1]:
+            found = confidence(shown, self.space, self.labels_, settled)
             found.flags.writeable = False
-            self._sure = shown, found
-        return self._sure[1]
+            self._sure = shown, settled, found
+        return self._sure[2]
 
     @in_turn
     def predict_proba(self, X: Any) -> FloatArray:
