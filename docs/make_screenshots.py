@@ -193,7 +193,7 @@ def write_wines(folder: Path) -> Any:
 
 
 def wines(browser: Browser, folder: Path) -> None:
-    """A table, with named clusters; on a phone as well."""
+    """A table, with named clusters; on a phone and a wide screen as well."""
     wine = write_wines(folder)
     with serve(folder, "serve", "wine.csv", "--label", "grower", "--seed", "2") as address:
         with open_page(browser, address, first=True, **DESK) as page:
@@ -202,6 +202,9 @@ def wines(browser: Browser, folder: Path) -> None:
             answer_questions(page, wine.target, 20)
             name_clusters(page, GROWERS)
             save_screenshot(page, "table-light")
+        with open_page(browser, address, **WIDE) as page:
+            page.locator("#cluster-list [data-key=profile]").first.click()
+            save_screenshot(page, "table-wide")
         with open_page(browser, address, dark=True, **PHONE) as page:
             save_screenshot(page, "table-phone")
 
