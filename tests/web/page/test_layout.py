@@ -255,6 +255,13 @@ def test_a_long_text_shows_how_it_begins_in_any_direction(browser: Browser, tmp_
         assert all(cells.evaluate_all(FIRST_LETTERS))
 
 
+# The widths of a card and of its place, without the others. At once, so that the board is not drawn meanwhile.
+ALONE = """() => {
+  document.querySelectorAll(".board-card:not(:first-child)").forEach((card) => card.remove());
+  return [".board-card", "#board-cards"].map((name) => document.querySelector(name).offsetWidth);
+}"""
+
+
 def test_a_single_card_fills_the_place_of_all(browser: Browser, tmp_path: Path) -> None:
     with (
         serving(flowers(tmp_path), tmp_path / "flowers.cobras") as client,
@@ -262,9 +269,5 @@ def test_a_single_card_fills_the_place_of_all(browser: Browser, tmp_path: Path) 
     ):
         page.keyboard.press("b")
         expect(page.locator(".board-card").nth(1)).to_be_visible()
-        page.evaluate(
-            "document.querySelectorAll('.board-card:not(:first-child)').forEach((card) => card.remove())"
-        )
-        widths = "['.board-card', '#board-cards'].map((name) => document.querySelector(name).offsetWidth)"
-        card, place = page.evaluate(widths)
+        card, place = page.evaluate(ALONE)
         assert card == place
