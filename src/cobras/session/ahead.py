@@ -119,10 +119,10 @@ class Thinker:
     Examples
     --------
     >>> session, thinker = Session([[0.0], [0.1], [5.0], [5.1]], "cobras", random_state=0), Thinker()
-    >>> thinker.begin(session, on_rows=print)
-    >>> thinker.finish(wait=10)
-    [0, 1, 2, 3]
-    True
+    >>> shown_next: list[int] = []
+    >>> thinker.begin(session, on_rows=shown_next.extend)
+    >>> thinker.finish(wait=60), shown_next
+    (True, [0, 1, 2, 3])
     """
 
     def __init__(self) -> None:
