@@ -95,7 +95,7 @@ def main() -> int:
     imported = psutil.Process().memory_info().rss / 2**20
     with (
         LocalCluster(
-            n_workers=options.workers, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=options.workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster,
         Client(cluster),
     ):

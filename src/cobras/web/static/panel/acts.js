@@ -59,6 +59,7 @@ export function openForm(place, act, origin) {
   const form = el("div", { class: "act", role: "group", "aria-label": act.words }, label, choice, save, cancel, outcome);
   let n_looks = 0;
   let anyway = false; // whether answers in the way would be taken back
+  let toScroll = false; // whether the form is to be in view once the words are there
 
   const fill = () => {
     const before = choice.options.length ? choice.value : null;
@@ -82,11 +83,13 @@ export function openForm(place, act, origin) {
     save.textContent = anyway ? `${act.save} anyway` : act.save;
     outcome.classList.toggle("problem", anyway || !found.possible);
     outcome.replaceChildren(...found.words);
+    if (toScroll) form.scrollIntoView({ block: "nearest" });
+    toScroll = false;
   };
-  // Not when clusters change, which the person may not be looking at.
-  const lookAndScroll = async () => {
-    await look();
-    form.scrollIntoView({ block: "nearest" });
+  // Not when clusters change, which the person may not be looking at. But a change may come before the words do.
+  const lookAndScroll = () => {
+    toScroll = true;
+    return look();
   };
   const run = async () => {
     if (save.getAttribute("aria-disabled") === "true") return;
