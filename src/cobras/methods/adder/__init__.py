@@ -97,14 +97,17 @@ def adder(
     tried, rechecked = state.tried, set[Pair]()
     is_compared, n_before, to_split = False, len(constraints), None
     unsure: set[tuple[int, int]] = set()
+    placing: int | None = None  # what comes between two comparisons of an instance does not end them
     while True:
         try:
             if to_split is not None:
                 inside, to_split = to_split, None
                 yield from search_inside(space, constraints, inside)
-            elif (instance := state.most_uncertain_new_row()) is not None:
-                tried.add(instance)
-                yield from place(state, instance, until)
+            elif placing is not None:
+                yield from place(state, placing, until)
+                placing = None
+            elif (placing := state.most_uncertain_new_row()) is not None:
+                tried.add(placing)
             elif not is_compared:
                 yield from compare_first_parts(state, n_before)
                 # After rows were added, old ones stay where they are until the next answer.
@@ -114,9 +117,8 @@ def adder(
             elif (two := state.most_informative_pair()) is not None and two not in unsure:
                 if (yield from compare(state, two)) is Answer.UNSURE:
                     unsure.add(two)
-            elif (instance := state.most_uncertain()) is not None:
-                tried.add(instance)
-                yield from place(state, instance, until)
+            elif (placing := state.most_uncertain()) is not None:
+                tried.add(placing)
             else:
                 # At last what was inferred, one by one, and the comparisons that were too unlikely to be asked.
                 for instance in (*state.inferred, *sorted({*state.seeds(), *tried})):
