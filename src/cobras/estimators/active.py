@@ -352,9 +352,9 @@ class ADDER(SplittingClusterer):
     max_queries: int | None = 100
     _: KW_ONLY
     random_state: Any = None
-    n_parts: int = 10
+    n_parts: int = 12
     stop_belief: float = 0.05
-    exclusion: float = 0.8
+    exclusion: float = 1.0
     join: float = 1 / 3
     calm: float = 0.1
     doubt: float = 0.15

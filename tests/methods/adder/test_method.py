@@ -68,20 +68,20 @@ def test_shapes_that_k_means_cannot_cut():
 
 
 def test_all_first_parts_are_compared_before_an_instance_is_placed():
-    """With well separated clusters, the first questions are about representatives of the ten parts."""
+    """With well separated clusters, the first questions are about representatives of the twelve parts."""
     centres = np.array([[0.0, 0], [9, 0], [0, 9]])
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1, 2], 40)
     rows = centres[labels] + rng.normal(size=(120, 2))
     session = Session(rows, "adder", random_state=0)
-    parts = session.space.split(session.space.root(0), 10)
+    parts = session.space.split(session.space.root(0), 12)
     representatives = {part.representative for part in parts}
     assert set(session.ask()) <= representatives
     while adjusted_rand_score(labels, session.labels_) < 1:
         pair = session.ask()
         assert set(pair) <= representatives
         session.tell(labels[pair.i] == labels[pair.j], pair)
-    assert session.n_answers <= 10
+    assert session.n_answers <= 12
 
 
 @pytest.mark.parametrize("distance", ["dtw", "kshape"])
@@ -121,7 +121,7 @@ def test_what_differs_from_one_of_two_clusters_is_in_the_other():
     assert session.confidence_[told].min() >= np.float32(0.99)
     assert session.confidence_[inferred].min() < np.float32(0.9)
     # All of it is undone with the answers that it came from.
-    fresh = Session(rows, "adder", random_state=0)
+    fresh = Session(rows, "adder", random_state=0, exclusion=0.8)
     run(fresh, LabelOracle(half), until=lambda s: s.n_answers >= 30)
     while session.n_answers > 30:
         session.undo()
@@ -134,7 +134,7 @@ def test_a_third_cluster_is_not_taken_for_one_of_two():
     rng = np.random.default_rng(0)
     kind = np.repeat(np.arange(6), 40)
     rows = rng.normal(size=(240, 2)) + np.array([[0, 0], [2, 0], [4, 0], [0, 2], [2, 2], [4, 2]])[kind] * 1.5
-    session = Session(rows, "adder", random_state=0)
+    session = Session(rows, "adder", random_state=0, exclusion=0.8)
     run(session, LabelOracle(kind), until=lambda s: s.n_answers >= 120)
     assert len({kind[i] for i in np.unique(session.constraints().must_link)}) == 6
     assert len(session.partition.clusters) >= 6
