@@ -97,7 +97,7 @@ def adder(
     tried, rechecked = state.tried, set[Pair]()
     is_compared, n_before, to_split = False, len(constraints), None
     unsure: set[tuple[int, int]] = set()
-    placing: int | None = None  # what comes between two comparisons of an instance does not end them
+    placing: int | None = None  # a mark or a constraint between two of its comparisons does not end them
     while True:
         try:
             if to_split is not None:
@@ -127,7 +127,8 @@ def adder(
                 yield Step(None, state.partition(), beliefs=Certainty(state))
         except (Grown, Reconsider) as signal:
             if isinstance(signal, Grown):
-                space, state = signal.space, state.grown(signal)
+                # New rows come first.
+                space, state, placing = signal.space, state.grown(signal), None
             state.update_marks()
             to_split = state.shown_with_nodes() if constraints.to_split else None
 
