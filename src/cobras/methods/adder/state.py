@@ -118,13 +118,13 @@ class State(Knowledge):
     def _best_pair(self) -> tuple[float, tuple[int, int] | None]:
         return self._memoise(lambda: self._best(*self._gains(self._masses())), "pair")
 
-    def likely_clusters(self, instance: int, stop_belief: float) -> list[tuple[int, float]]:
-        """One instance of each known component but its own, and its probability, likeliest first, down to one.
+    def likely_clusters(self, instance: int, stop_belief: float) -> list[int]:
+        """One instance of each known component but its own, likeliest first, down to a probability.
 
         The likeliest one is in it in any case.
         """
 
-        def make() -> list[tuple[int, float]]:
+        def make() -> list[int]:
             component = self.links.component
             seeds, at = self.open_seeds(), self.points.of([instance])
             others = [i for i in seeds if component(i) != component(instance)]
@@ -146,8 +146,7 @@ class State(Knowledge):
             likely = likely / max(likely.sum(), 1e-300)
             first = np.unique(where, return_index=True)[1]
             least = min(stop_belief, likely.max())
-            order = [c for c in np.argsort(-likely, kind="stable") if likely[c] >= least]
-            return [(others[first[c]], float(likely[c])) for c in order]
+            return [others[first[c]] for c in np.argsort(-likely, kind="stable") if likely[c] >= least]
 
         return self._memoise(make, "order", instance, stop_belief)
 
@@ -220,6 +219,4 @@ class State(Knowledge):
 
     def _seeds_linked_to(self, instance: int) -> list[int]:
         component = self.links.component
-        linked = [i for i in self.open_seeds() if component(i) == component(instance)] or [instance]
-        # One that is there by inference is shown only if nothing else is.
-        return [i for i in linked if i not in self.inferred] or linked
+        return [i for i in self.open_seeds() if component(i) == component(instance)] or [instance]
