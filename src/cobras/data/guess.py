@@ -19,15 +19,13 @@ from cobras.data.items.tsfiles import guess_layout
 from cobras.data.recipe import Recipe
 from cobras.data.tables.columns import cells, check_names, name_list
 from cobras.data.tables.dates import date_format, mixed_formats
+from cobras.data.tables.files import IMAGES
 from cobras.data.tables.names import names_rows
 from cobras.data.tables.notation import number_notation
 
 Kind: TypeAlias = Literal["table", "text", "image", "series"]
 ColumnType: TypeAlias = Literal["number", "category", "text", "date", "day-first", "month-first"]
 MOST = 1_000.0  # the largest weight of a column
-IMAGES = frozenset(
-    {".png", ".jpg", ".jpeg", ".webp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".pbm", ".bmp"}
-)
 TEXTS = frozenset({".txt", ".md", ".text", ".rst", ".tex", ".html", ".htm", ".eml", ".log"})
 LONG = 80  # characters from which on, on average, a column is one of texts to be read
 PROSE = 40, 6  # characters and words of shorter texts, most words of which begin with no capital

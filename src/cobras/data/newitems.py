@@ -47,6 +47,7 @@ from cobras.data.tables.files import (
     read_table,
     read_vectors,
     rows_with_value,
+    without_footer,
 )
 from cobras.data.tables.header import Extent
 from cobras.data.tables.notation import ABSENT, MISSING, SIGNS
@@ -213,6 +214,10 @@ def _read_rows(
         if is_file and not (has_value := rows_with_value(frame)).all():
             frame, ids = frame.filter(has_value), ids[has_value.to_numpy()]
             n_blank += len(has_value) - frame.height
+        if is_file and not may_be_large(path):
+            frame, note = without_footer(frame)
+            ids = ids[: frame.height]
+            notes.extend(note)
         columns = [seen.read(cells(frame, column.name), column, start) for column in recipe.columns]
         read = pl.DataFrame([cell.alias(column.name) for cell, column in columns])
         if recipe.id is not None and recipe.id in frame.columns:
@@ -235,7 +240,7 @@ def _frames(path: Path, columns: Sequence[ColumnRecipe]) -> Iterable[tuple[int, 
         if column.notation is not None
         or (column.kind == "category" and not all(re.fullmatch(_NUMBER, word) for word in column.values))
     }
-    return [(0, read_table(path, Extent(blank=0), as_text)[0])]
+    return [(0, read_table(path, Extent(blank=0, totals=0), as_text)[0])]
 
 
 def _notes_on_columns(

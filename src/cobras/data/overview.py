@@ -9,6 +9,7 @@ import polars as pl
 
 from cobras.data.dataset import number_text
 from cobras.data.items.images import INSTALL, has_network
+from cobras.data.items.texts import INSTALL_SENTENCES
 from cobras.data.recipe import ColumnRecipe
 from cobras.data.tables.columns import cells, n_missing
 from cobras.data.tables.fit import NO, TEXT, YES, n_gaps_of
@@ -141,7 +142,7 @@ def _examples(column: pl.Series, missing: tuple[str, ...]) -> tuple[str, ...]:
     for value in column.head(N_SEEN).drop_nulls():
         text = number_text(value) if isinstance(value, float) else " ".join(str(value).split())
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-        if value == value and value not in missing and text not in found:
+        if text and value == value and value not in missing and text not in found:
             found.append(text)
         if len(found) == N_EXAMPLES:
             break
@@ -166,7 +167,9 @@ def comparison(dataset: Dataset) -> Comparison:
     pixels = "Start again: a new session compares by shapes and colours" + (
         ", or what images show." if has_network() else f"; to compare what they show, first {INSTALL}."
     )
-    sentences = "--features sentences compares what texts mean; docs/guides/data.md says what it needs."
+    sentences = (
+        f"To compare what texts mean: {INSTALL_SENTENCES}, then start again with --features sentences."
+    )
     known: dict[str | None, Comparison] = {
         "efficientnet": Comparison("what a network sees in the images", "good"),
         "shapes": Comparison("shapes and colours", "fair", objects),

@@ -222,10 +222,13 @@ def read_recipe(data: Any, recipe: Recipe, progress: Progress | None = None) -> 
         # A file whose content was changed has other features, which the session itself notices.
         before, now = set(recipe.files), set(dataset.recipe.files or ())
         changes = ((sorted(now - before), "came"), (sorted(before - now), "went"))
+        advice = ["Put back what went"] if before - now else []
+        if now - before:
+            advice.insert(0, "Move what came to another folder, for cobras predict")
         raise DataChangedError(
             f"{path} is not what it was when the session began: "
             f"{' and '.join(f'{name_list(names)} {word}' for names, word in changes if names)}. "
-            "Put it back, or begin another session with --session."
+            f"{'. '.join(advice)}, or begin another session with --session."
         )
     return dataset
 
@@ -276,10 +279,14 @@ def _read_any(
         return _read_folder(path, choices, progress, like)
     if choices.kind == "series" or (choices.kind is None and holds_series(path)):
         return read_series_dataset(path, choices)
-    # A recipe from before titles and empty rows were looked for does not name them: then there are none.
-    known = Extent(choices.sheet) if stored is None else Extent(stored.sheet, stored.header, stored.blank)
+    # A recipe from before titles, empty rows and totals were looked for does not name them: then there are none.
+    known = Extent(choices.sheet)
+    if stored is not None:
+        known = Extent(stored.sheet, stored.header, stored.blank, stored.totals)
     # The name of a list's texts may be its first line: a session of an older version took it so.
-    texts = (choices.text,) if choices.text is not None and path.suffix.lower() == ".txt" else ()
+    texts = {choices.text} if choices.text is not None and path.suffix.lower() == ".txt" else set()
+    # Numbers that were read from text are text again, also if more rows are there now.
+    texts |= {column.name for column in (stored and stored.columns) or () if column.notation is not None}
     return _read_rows(path, choices, stored, progress, like, read_table(path, known, texts))
 
 
@@ -360,6 +367,7 @@ class _Items:
                 sheet=self.extent.sheet,
                 header=self.extent.header or 0,
                 blank=self.extent.blank or 0,
+                totals=self.extent.totals or 0,
                 folder=self.place[0],
                 suffix=self.place[1],
                 ignored=tuple(self.ignored.items()),

@@ -19,6 +19,7 @@ _OPTIONAL = frozenset(
         "sheet",
         "header",
         "blank",
+        "totals",
         "folder",
         "suffix",
         "scales",
@@ -180,8 +181,9 @@ class Recipe:
         Which bundled data it is.
     sheet : str or None
         The sheet of an Excel file.
-    header, blank : int
-        The number of lines above the header, and of rows without any value, that were left out.
+    header, blank, totals : int
+        The number of lines above the header, of rows without any value, and of rows at the end (totals, notes) that
+        were left out.
     folder, suffix : str
         Where, from the folder of the table, the images are that a column names, and what their names lack.
     scales : tuple of float
@@ -215,6 +217,7 @@ class Recipe:
     sheet: str | None = None
     header: int = 0
     blank: int = 0
+    totals: int = 0
     folder: str = ""
     suffix: str = ""
     scales: tuple[float, ...] = ()

@@ -75,6 +75,12 @@ def test_folder_of_images(photos: Path) -> None:
     np.testing.assert_array_equal(read_recipe(photos, ds.recipe).X, ds.X)
 
 
+def test_an_image_in_no_folder_is_no_example_of_one(photos: Path) -> None:
+    save(photos / "a.png", (0, 200, 0))
+    folder = read_dataset(photos, features="pixels").column_info[1]
+    assert (folder.name, folder.examples) == ("folder", ("blue", "red"))
+
+
 def test_folders_as_classes_do_not_show(photos: Path) -> None:
     ds = read_dataset(photos, label="folder", features="pixels")
     assert ds.labels is not None
@@ -88,9 +94,19 @@ def test_folders_as_classes_do_not_show(photos: Path) -> None:
 def test_changed_folders_are_refused(photos: Path) -> None:
     ds = read_dataset(photos, features="pixels")
     save(photos / "new.png", (1, 2, 3))
-    (photos / "red" / "p0.png").unlink()
-    with pytest.raises(DataChangedError, match=r"'new.png' came and 'red/p0.png' went. Put it back"):
+    advice = "Move what came to another folder, for cobras predict"
+    with pytest.raises(DataChangedError, match=rf"'new.png' came. {advice}, or begin another session"):
         read_recipe(photos, ds.recipe)
+    (photos / "red" / "p0.png").unlink()
+    with pytest.raises(
+        DataChangedError, match=rf"'new.png' came and 'red/p0.png' went. {advice}. Put back what went, or"
+    ):
+        read_recipe(photos, ds.recipe)
+
+
+def test_a_single_image_is_no_table(photos: Path) -> None:
+    with pytest.raises(InvalidDataError, match=r"p0.png is an image; give the folder that holds it."):
+        read_dataset(photos / "red" / "p0.png")
 
 
 def test_upright_and_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,7 @@ def test_sentence_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     pets = ["My cat slept on the sofa.", "We took a puppy to the vet.", "Her hamster eats seeds."]
     money = ["Share prices fell this morning.", "Banks raised their rates.", "He sold all bonds."]
     pl.DataFrame({"t": [*pets, *money]}).write_csv(tmp_path / "t.csv")
-    needed = "^Sentence embeddings need the package sentence-transformers and, on this machine, its model "
+    needed = "^Sentence embeddings need a package and a model that are not on this machine: pip install "
     if find_spec("sentence_transformers") is None:
         with pytest.raises(InvalidDataError, match=needed):
             read_dataset(tmp_path / "t.csv", text="t", features="sentences")

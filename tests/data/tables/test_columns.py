@@ -259,6 +259,9 @@ def test_a_doubled_name_is_numbered_and_the_column_stays_one_of_names(tmp_path: 
             assert "Numbered 2 names that 'user_id' holds again, such as 'k3 (2)'." in data.notes
             again = read_recipe(path, Recipe.from_json(data.recipe.to_json()))
             assert again.ids.tolist() == data.ids.tolist()
+    for called, n_named in (("Bestell-Nr.", 40), ("order no", 40), ("piano", 0), ("note", 0)):
+        pl.DataFrame({called: [*names, "k3", "k3"], "x": [k % 7 for k in range(40)]}).write_csv(path)
+        assert sum(str(id).startswith("k") for id in read_dataset(path).ids) == n_named
     many = [f"k{k // 2}" for k in range(40)]
     pl.DataFrame({"user_id": many, "x": [k % 7 for k in range(40)]}).write_csv(path)
     assert read_dataset(path).ids.tolist() == list(range(40))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset
+from cobras.data.read import read_recipe
 from cobras.data.tables.csv import read_delimited
 from tests.data.conftest import write
 
@@ -18,6 +20,52 @@ def test_decimal_commas(tmp_path: Path) -> None:
     ds = read_dataset(write(tmp_path, "a;b;c\n1,5;1;x\n2,5;2;y\n3,5;4;z\n"))
     assert ds.frame["a"].to_list() == [1.5, 2.5, 3.5]
     assert "Read decimal commas in 'a'." in ds.notes
+
+
+THOUSANDS = ["950", "1.234", "12.500", "7.080", "101"]
+
+
+@pytest.mark.parametrize("n", [1, 100_000])
+def test_points_between_thousands(tmp_path: Path, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As fractions, 950 would be the largest of them; in a large file and in a small one."""
+    monkeypatch.setattr("cobras.data.tables.csv.LARGE", 100_000)
+    cells = THOUSANDS * n
+    ds = read_dataset(
+        write(tmp_path, "a;b\n" + "".join(f"{cell};x{k % 2}\n" for k, cell in enumerate(cells)))
+    )
+    numbers = np.array([950, 1234, 12500, 7080, 101])
+    assert np.allclose(ds.X[:5, 0], (numbers - 101) / (12500 - 101))
+    assert "Read 'a' (12.500 = 12500) as numbers." in ds.notes
+
+
+def test_fractions_beside_whole_numbers_stay_fractions(tmp_path: Path) -> None:
+    for cells in (["950", "1.234", "12.5", "7.08"], ["950", "1.234", "12.500", "0.125"], ["1.234"] * 4):
+        ds = read_dataset(write(tmp_path, "a;b\n" + "".join(f"{cell};{k}\n" for k, cell in enumerate(cells))))
+        assert ds.frame["a"].to_list() == [float(cell) for cell in cells]
+    ds = read_dataset(write(tmp_path, "a,b\n950,1\n1.234,2\n12.500,3\n7.080,4\n"))
+    assert ds.frame["a"].to_list() == [
+        950,
+        1.234,
+        12.5,
+        7.08,
+    ]  # with commas as delimiter nothing hints at them
+
+
+def test_a_session_goes_on_as_thousands_were_read(tmp_path: Path) -> None:
+    """Also one of before, to which they were fractions; and where rows are added that hint at fractions."""
+    path = write(tmp_path, "a;b\n" + "".join(f"{cell};x{k % 2}\n" for k, cell in enumerate(THOUSANDS)))
+    ds = read_dataset(path)
+    with path.open("a") as file:
+        file.write("4000;x1\n")
+    more = read_recipe(path, ds.recipe)
+    assert np.array_equal(more.X[:5], ds.X)
+    assert more.X[5, 0] == (4000 - 101) / (12500 - 101)
+    plain = replace(ds.recipe.columns[0], notation=None, low=1.234, high=950.0, fill=12.5, missing=())
+    old = replace(ds.recipe, columns=(plain, *ds.recipe.columns[1:]))
+    write(tmp_path, "a;b\n" + "".join(f"{cell};x{k % 2}\n" for k, cell in enumerate([*THOUSANDS, "NA"])))
+    before = read_recipe(path, old)
+    numbers = np.array([950, 1.234, 12.5, 7.08, 101, 12.5])
+    assert np.allclose(before.X[:, 0], (numbers - 1.234) / (950 - 1.234))
 
 
 def test_encodings(tmp_path: Path) -> None:
@@ -89,8 +137,8 @@ BAD_CSV = {
     "\n\n": "t.csv holds no table",
     "a,b\n": "has column names but no rows",
     "a,b\nx,y\n": "no column of numbers to cluster by; its columns are 'a', 'b'",
-    "a,b\n1,2\n3\n": "Line 3 of t.csv has 1 cells, but the header has 2",
-    "a,b\n1,2\n3,4,5\n": "Line 3 of t.csv has 3 cells, but the header has 2",
+    "a,b\n1,2\n3\n": "Line 3 of t.csv has 1 cell, but the header has 2",
+    "a,b\n1,2\n3,4,5\n": "Line 3 of t.csv has 3 cells, but the header has 2; correct or delete that line.",
     "a,b,a\n1,2,3\n": "2 columns called 'a'; give each column its own name",
     "a,b\n1,inf\n2,3\n": "Column 'b' of t.csv is infinite in row 0, counted from 0",
     "a,b\n1,2\n2,1e999\n": "Column 'b' of t.csv is infinite in row 1",

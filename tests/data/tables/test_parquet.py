@@ -70,7 +70,7 @@ def test_what_was_written_is_used_again_until_the_file_changes(tmp_path):
 def test_a_short_row_is_refused_by_its_line(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3\n")
-    with pytest.raises(InvalidDataError, match=r"Line 3 of t.csv has 1 cells, but the header has 2"):
+    with pytest.raises(InvalidDataError, match=r"Line 3 of t.csv has 1 cell, but the header has 2"):
         parquet.convert_to_parquet(path)
     assert not list((cache_folder() / "tables").glob("*"))
 

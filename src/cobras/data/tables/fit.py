@@ -222,6 +222,21 @@ def _fit_words(name: str, column: pl.Series, asked: bool = False) -> ColumnRecip
     return replace(fit_category(name, counts, N_CATEGORIES, same), missing=gaps)
 
 
+def same_words(column: pl.Series) -> pl.Series:
+    """The words of a column in one spelling each, as they are where it holds something else.
+
+    Examples
+    --------
+    >>> same_words(pl.Series(["Shoes", "shoes ", "SHOES", "Books", None])).to_list()
+    ['shoes', 'shoes', 'shoes', 'books', None]
+    """
+    found = _fit_words("", column, asked=True) if column.dtype == pl.String else TEXT
+    if isinstance(found, str) or found.same is None:
+        return column
+    distinct = column.drop_nulls().unique()
+    return column.replace_strict(distinct, [found.meaning(word) for word in distinct], default=None)
+
+
 def _fit_yes_no(name: str, counts: pl.DataFrame, folded: Sequence[str]) -> ColumnRecipe | None:
     """The recipe of a column of yes and no in several spellings, or with words for a gap."""
     words: list[str] = counts["word"].to_list()
@@ -335,7 +350,9 @@ def _example(frame: pl.DataFrame, recipe: ColumnRecipe) -> str:
     first = [str(word) for word in cells(frame, recipe.name).head(100).drop_nulls()]
     shown = max((word for word in first if word not in recipe.missing), key=len, default="")[:40]
     if re.fullmatch(r"\s*[+-]?\d*\.?\d*\s*", shown):
-        return ""
+        if recipe.notation is None or recipe.notation.group != "." or "." not in shown:
+            return ""
+        shown += f" = {shown.strip().replace('.', '')}"  # as a fraction it would be another number
     return f"{isolate(repr(recipe.name))} ({isolate(shown)})"
 
 

@@ -1,4 +1,7 @@
-"""Where in a file the table begins: titles, dates of a report and empty lines may stand above its header."""
+"""Where in a file the table begins and ends.
+
+Titles, dates of a report and empty lines may stand above its header, and notes below its last row.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,12 @@ N_LINES = 60  # that are looked at
 MOST = 20  # lines above a header
 _NUMBER = re.compile(r"\s*[(+-]?\s*\W?\s*\d[\d.,' ]*\s*[%€$£)]?\s*")
 _YEAR = re.compile(r"\s*(18|19|20)\d\d\s*")
+_NOTE = re.compile(
+    r"\s*([*†‡§©]|\(?\d\)\s|\[\d\]|(sources?|notes?|footnotes?|remarks?|legend|disclaimer|copyright|quellen?|"
+    r"anmerkung(en)?|hinweise?|fußnoten?|legende|fuentes?|notas?|fonti?|remarques?|bron|(last\s+)?updated|"
+    r"(generated|exported|created|downloaded)\s+(on|at|by|from))\b\s*[:.\s])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +34,15 @@ class Extent:
         The number of lines above the header; None to find out.
     blank : int or None
         The number of rows without any value that were left out; None to find out, 0 to keep them.
+    totals : int or None
+        The number of rows at the end that were left out, a row of totals and notes below the table; None to find
+        out, 0 to keep them.
     """
 
     sheet: str | None = None
     header: int | None = None
     blank: int | None = None
+    totals: int | None = None
 
 
 WHOLE = Extent()  # all is to be found out
@@ -59,6 +72,17 @@ def lines_above(rows: Sequence[Sequence[str | None]]) -> int:
     if len(body) < 2 or len(set(names)) < len(names) or any(_is_number(name) for name in names):
         return 0
     return above if any(_holds_numbers(body, k) for k in range(len(header))) else 0
+
+
+def is_note(text: str) -> bool:
+    """Whether a line below a table is a note on it, by the mark or the word that it begins with.
+
+    Examples
+    --------
+    >>> is_note("Source: statistical office"), is_note("* preliminary"), is_note("Notebook 13")
+    (True, True, False)
+    """
+    return _NOTE.match(text) is not None
 
 
 def _is_number(name: str) -> bool:

@@ -38,6 +38,7 @@ _NUMBER_NAMES = frozenset(
     )
 )
 # fmt: on
+_A_NUMBER = re.compile(r"(number|nummer|nr|\bno|\bnum)\.?\s*$", re.IGNORECASE)
 _YEARS = 1_800, 2_100
 
 
@@ -58,8 +59,9 @@ def row_ids(
         if not any(_may_compare(cells(frame, name)) for name in others if name not in numbers):
             numbers = []  # all that rows can be compared by
         found = [*named, *numbers, *counts]
-        if id is None and not named and (best := _unique_words(frame, others)) is not None:
-            found.insert(0, best)
+        if id is None and not named:
+            best = _unique_words(frame, others) or (None if found else _numbers_of_rows(frame, others))
+            found[:0] = [] if best is None else [best]
     if id is not None:
         _check_id(id, cells(frame, id))
         found = [id, *found]
@@ -181,6 +183,16 @@ def _unique_words(frame: pl.DataFrame, candidates: Sequence[str]) -> str | None:
     schema = frame.schema
     found = [name for name in candidates if schema[name] == pl.String and _may_name(cells(frame, name))]
     return min(found, key=lambda name: not _are_codes(cells(frame, name)), default=None)
+
+
+def _numbers_of_rows(frame: pl.DataFrame, candidates: Sequence[str]) -> str | None:
+    """The column of codes that is called a number, such as Order no., and has hardly any code twice."""
+    schema = frame.schema
+    called_so = [name for name in candidates if schema[name] == pl.String and _A_NUMBER.search(name)]
+    fit = (
+        name for name in called_so if _is_rarely_double(cells(frame, name)) and _are_codes(cells(frame, name))
+    )
+    return next(fit, None)
 
 
 def _may_name(column: pl.Series) -> bool:

@@ -18,6 +18,7 @@ N_TRIED = 50  # cells that show whether a column is worth looking at as a whole
 N_STYLES = 2_000  # different cells that tell how numbers are written
 RARE = 0.1  # the share of other words, of the cells and of the different values
 LONGEST = 15  # digits that a number of double precision holds; a longer one is a code
+FEWEST_GROUPED = 3  # different cells such as 1.234 that show points to separate thousands
 # fmt: off
 MISSING = frozenset(
     (
@@ -56,6 +57,8 @@ _FAMILIES: tuple[dict[str, float], ...] = (
     {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
     {"": 1, "k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9},
 )
+_GROUPED = r"^[^\d.,]*[1-9]\d{0,2}(\.\d{3})+[^\d.,]*$"
+_SHORT = r"^[^\d.,]*\d{1,3}[^\d.,]*$"
 # Other digits, signs and spaces, and marks that only tell the direction of writing.
 _OTHERS = {chr(zero + k): str(k) for zero in (0x660, 0x6F0, 0xFF10) for k in range(10)}
 _OTHERS |= dict.fromkeys("\u2212\ufe63\uff0d", "-") | dict.fromkeys("\xa0\u202f\u2009\u2007", " ")
@@ -145,6 +148,32 @@ def parse_numbers(cells: pl.Series, notation: Notation) -> pl.Series:
     return (parts["number"] * unit).alias(cells.name)
 
 
+def has_points_in_thousands(cells: pl.Series) -> bool:
+    """Whether points separate thousands: 1.234 and 12.500 stand beside 950, and nothing says otherwise.
+
+    As fractions, 950 would be 950.000, or others would have one or two digits behind the point.
+
+    Examples
+    --------
+    >>> has_points_in_thousands(pl.Series(["950", "1.234", "12.500", "7.080"]))
+    True
+    >>> has_points_in_thousands(pl.Series(["950", "1.234", "12.5", "0.080"]))
+    False
+    """
+    if any(
+        not re.match(rf"{_GROUPED}|{_SHORT}|\D*$", cell) for cell in cells.head(N_TRIED).to_list() if cell
+    ):
+        return False  # as most columns show at once
+    distinct = cells.drop_nulls().unique()
+    with_digits = distinct.filter(distinct.str.contains(r"\d"))
+    grouped, short = with_digits.str.contains(_GROUPED), with_digits.str.contains(_SHORT)
+    return bool(
+        grouped.sum() >= FEWEST_GROUPED
+        and (grouped | short).all()
+        and with_digits.filter(short).str.contains(r"\d{3}").any()
+    )
+
+
 def _plain(word: str) -> str:
     return re.sub(r"\s+", " ", word.translate(_TABLE)).strip()
 
@@ -165,7 +194,7 @@ def _has_codes(distinct: pl.Series) -> bool:
 def _best_notation(distinct: pl.Series) -> Notation | None:
     """The style in which most cells are numbers, with the units of most of them."""
     best, most = None, 0
-    for decimal, group in STYLES:
+    for decimal, group in STYLES[1:2] if has_points_in_thousands(distinct) else STYLES:
         parts = _parts(distinct, decimal, group)
         counts = dict(parts.drop_nulls("number")["unit"].value_counts().iter_rows())
         units = _common_units(counts)
