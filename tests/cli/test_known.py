@@ -102,6 +102,23 @@ def test_words_for_a_gap_are_no_label(partly: Path, word: str) -> None:
     assert session.constraints().must_link.tolist() == [[0, 1]]
 
 
+def test_spellings_of_a_label_are_one(partly: Path, capsys: Captured) -> None:
+    """As categories are: with six classes in place of three, a simulation would contradict what is meant."""
+    dataset = read_dataset(partly, label="species", drop=["guess"])
+    shout = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.col("species").str.to_uppercase() + " ")
+    loud = dataset.frame.with_columns(species=shout.otherwise("species"))
+    loud.write_csv("loud.csv")
+    reports = []
+    for name in ("flowers.csv", "loud.csv"):
+        given = ["run", name, "--label", "species", "--drop", "guess", "--max-queries", "12", "--json"]
+        assert main(given) == 0
+        reports.append(json.loads(capsys.readouterr().out)["ari"])
+    assert reports[0] == reports[1]
+    session = Session(dataset.X, "adder", 0)
+    add_known(session, read_dataset("loud.csv", label="species", drop=["guess"]), "species")
+    assert "3 labels, of 60 of 60 rows" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

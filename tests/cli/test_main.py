@@ -56,13 +56,17 @@ def test_without_a_verb_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["ask", "text.cobras", "--label", "a"], "is a session file, which says all about its data"),
         (["run", "flowers.csv"], "Missing option '--label'. See cobras run --help."),
         (["run", "flowers.csv", "--label", "gaps"], "has no column 'gaps'"),
-        (["run", "gaps.csv", "--label", "kind"], "Column 'kind' has 1 empty cells"),
+        (["run", "gaps.csv", "--label", "kind"], "Column 'kind' is empty in 1 of"),
         (
             ["run", "flowers.csv", "--label", "species", "--seed", "-1"],
             "--seed must be None or an integer",
         ),
         (["export", "none.cobras"], "There is no session file none.cobras."),
         (["export", "text.cobras"], "text.cobras is not a session file of cobras."),
+        (
+            ["export", "flowers.csv"],
+            "and there are no answers about it yet. Begin with cobras serve flowers.csv.",
+        ),
         (["serve", "--no-browser"], "Missing argument 'PATH'"),
         (["serve", "--no-browser", "nowhere.csv"], "There is no file nowhere.csv."),
         (["serve", "--no-browser", "none.cobras"], "There is no session file none.cobras."),
@@ -76,7 +80,8 @@ def test_without_a_verb_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (["serve", "--no-browser", "flowers.csv", "--session", "no/folder.cobras"], "is not a folder"),
         (["demo", "--no-browser", "--max-queries", "3"], "--max-queries needs --terminal"),
-        (["frobnicate"], "No such command 'frobnicate'."),
+        (["frobnicate"], "No such command 'frobnicate'. See cobras --help."),
+        (["exprt"], "No such command 'exprt'. Did you mean 'export'? See cobras --help."),
     ],
 )
 def test_errors_are_one_line_with_exit_code_2(

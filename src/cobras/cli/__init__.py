@@ -132,6 +132,8 @@ def _sentence(error: Exception) -> str:
         return str(error).replace("random_state", "--seed")  # the shell's word for it
     if hasattr(error, "format_message"):  # wrong usage, in the words of the argument parser
         context = getattr(error, "ctx", None)
-        return f"{error.format_message().rstrip('.')}. See {context.command_path if context else 'cobras'} --help."
+        said = error.format_message().rstrip(".")
+        said += "" if said.endswith("?") else "."
+        return f"{said} See {context.command_path if context else 'cobras'} --help."
     text = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {text[0]} (a defect of cobras; --debug shows where)"

@@ -39,10 +39,8 @@ class Known(NamedTuple):
     cannot_link: Sequence[tuple[int, int]] = ()
 
 
-def add_known(session: Session, dataset: Dataset, known: str | None) -> None:
+def add_known(session: Session, dataset: Dataset, known: str) -> None:
     """Add what is known to a session, unless it is there already: the same command goes on with a session."""
-    if known is None:
-        return
     from cobras.core.board import pairs_of_groups
     from cobras.core.checks import known_groups
 
@@ -75,10 +73,12 @@ def _column(dataset: Dataset, name: str) -> list[Any]:
 
 
 def _values(column: pl.Series) -> list[Any]:
-    """The cells of a column; None for an empty text and for words such as N/A and unknown, which are no label."""
+    """The cells of a column in one spelling each; None for words such as N/A and unknown, which are no label."""
+    from cobras.data.tables.fit import same_words
     from cobras.data.tables.notation import MISSING
 
-    return [None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for cell in column]
+    words = same_words(column)
+    return [None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for cell in words]
 
 
 def read_known(path: Path, dataset: Dataset) -> Known:

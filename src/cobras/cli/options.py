@@ -274,6 +274,10 @@ def check_session_file(file: Path) -> None:
         raise SessionFileError(f"{file} is not a session file. The answers about it are in {kept}.")
     if not file.is_file():
         raise SessionFileError(f"There is no session file {file}.")
+    if not is_session(file):
+        raise SessionFileError(
+            f"{file} is not a session file, and there are no answers about it yet. Begin with cobras serve {file}."
+        )
 
 
 def _is_about_another(file: Path, data: Path) -> bool:

@@ -53,7 +53,6 @@ def simulate(
     path: Path, label: str, options: Options, max_queries: int, session: Path | None, as_json: bool
 ) -> None:
     """Answer from the column of known classes, and print how it went."""
-    from cobras.cli.known import add_known
     from cobras.cli.source import keep_source, load_data, open_session, read_source
     from cobras.core.exceptions import InvalidDataError
     from cobras.session.oracles import LabelOracle
@@ -72,7 +71,10 @@ def simulate(
     if session is not None:
         keep_source(opened, dataset, path)
     with opened, _progress(max_queries) as full:
-        add_known(opened, dataset, options.known)
+        if options.known is not None:
+            from cobras.cli.known import add_known
+
+            add_known(opened, dataset, options.known)
         answer(opened, LabelOracle(truth), until=full)
         seconds = time.perf_counter() - begin
         n = min(opened.n_answers, max_queries)  # a resumed session may hold more
@@ -114,6 +116,7 @@ def _truth(dataset: Dataset, label: str) -> Any:
     import numpy as np
 
     from cobras.core.exceptions import InvalidDataError
+    from cobras.data.tables.fit import same_words
 
     codes: Any
     if dataset.large is not None:
@@ -121,10 +124,12 @@ def _truth(dataset: Dataset, label: str) -> Any:
     else:
         column = dataset.frame[label]
         n_gaps = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
-        codes = np.unique(column.cast(str).fill_null("").to_numpy(), return_inverse=True)[1]
+        classes = same_words(column).cast(str).fill_null("")
+        codes = np.unique(classes.to_numpy(), return_inverse=True)[1]
     if n_gaps:
         raise InvalidDataError(
-            f"Column {label!r} has {n_gaps} empty cells, but every row needs its class to simulate."
+            f"Column {label!r} is empty in {n_gaps} of {len(codes):,} rows, but every row needs its class to "
+            "simulate; fill the cells, or delete these rows."
         )
     return codes
 
