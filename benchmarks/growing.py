@@ -2,9 +2,9 @@
 
 Run as ``python -m benchmarks.growing``: 1 % more rows on 1,000,000 x 20 after 20 answers, the processor time of
 `append` to the next question over that of a new session on all rows, to its first question and to where the old
-one was, after 20 answers. With ``--tasks``, the mean ARI after 100 answers on the tasks of the paper that are at
-hand (COBRAS_DATA names their folder): the rows in ten batches, shuffled, with ten answers after each, beside all
-rows at once.
+one was, after 20 answers (medians of five runs). With ``--tasks``, the mean ARI after 100 answers on the tasks of
+the paper that are at hand (COBRAS_DATA names their folder): the rows in ten batches, shuffled, with ten answers
+after each, beside all rows at once.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from cobras.core.types import FloatArray
 
 N_ANSWERS = 100
 N_BATCHES = 10
+N_RUNS = 5  # whose median is shown: now and then Python's garbage is collected within one
 METHODS = ("cobras", "adder")
 
 
@@ -32,7 +33,7 @@ def answer(session: Session, y: IntArray, n_answers: int) -> None:
 
 
 def print_speed(n: int, methods: list[str]) -> None:
-    """Print one line for each method."""
+    """Print one line for each method: medians of some runs."""
     X, y = blobs(n + n // 100)
     X = X.astype(np.float32)
     print(f"{'method':<8} {'first s':>8} {'20 answers s':>13} {'append s':>9} {'ratios':>12}")
@@ -40,20 +41,25 @@ def print_speed(n: int, methods: list[str]) -> None:
         small = Session(X[:30_000], method, random_state=0)  # loads the kernels
         answer(small, y, 5)
         small.append(X[30_000:30_300])
-        begin = time.process_time()
-        fresh = Session(X, method, random_state=0)
-        fresh.ask()
-        first = time.process_time() - begin
-        answer(fresh, y, 20)
-        new = time.process_time() - begin
-        session = Session(X[:n], method, random_state=0)
-        answer(session, y, 20)
-        begin = time.process_time()
-        session.append(X[n:])
-        session.ask()
-        grown = time.process_time() - begin
+        first, new, grown = np.median([seconds(X, y, n, method) for _ in range(N_RUNS)], axis=0)
         ratios = f"{grown / first:.3f} {grown / new:.3f}"
         print(f"{method:<8} {first:>8.3f} {new:>13.3f} {grown:>9.3f} {ratios:>12}", flush=True)
+
+
+def seconds(X: FloatArray, y: IntArray, n: int, method: str) -> tuple[float, float, float]:
+    """A new session on all rows to its first question and to 20 answers, and the append of the last ones."""
+    begin = time.process_time()
+    fresh = Session(X, method, random_state=0)
+    fresh.ask()
+    first = time.process_time() - begin
+    answer(fresh, y, 20)
+    new = time.process_time() - begin
+    session = Session(X[:n], method, random_state=0)
+    answer(session, y, 20)
+    begin = time.process_time()
+    session.append(X[n:])
+    session.ask()
+    return first, new, time.process_time() - begin
 
 
 def score_at_once(X: FloatArray, y: IntArray, method: str, seed: int) -> float:

@@ -90,6 +90,17 @@ def test_cards_left_out_are_unsure_and_are_not_asked_again():
     assert len(session.constraints().must_link) == 0
 
 
+def test_cards_left_out_do_not_come_back_on_the_next_boards():
+    session = Session(X, random_state=0, method="adder")
+    left_out = set()
+    for _ in range(8):
+        board = session.board()
+        assert not left_out & {*board.cards}
+        left_out |= {*board.cards[::2]}
+        session.sort(board, [[row for row in group if row not in left_out] for group in true_groups(board)])
+    assert len(left_out) > 12
+
+
 def test_a_grouping_that_contradicts_is_refused_with_the_chain():
     session = run(
         Session(X, random_state=0, method="cobras"), LabelOracle(y), until=lambda s: s.n_answers >= 10

@@ -15,6 +15,7 @@ from cobras import (
     CobrasError,
     InvalidDataError,
     Session,
+    serve,
 )
 from tests.session import X, answered, y
 
@@ -157,6 +158,18 @@ def test_what_is_exported_is_private_and_escaped(tmp_path):
             lambda s: Session(X, yields_a_pair).ask(),
             r"yields Step\(pair, partition\), but it yielded \(0, 1\)",
         ),
+        (lambda s: Session.open(3, X), "A session file is given by its path, a text or a Path, not by 3"),
+        (lambda s: Session.open(b"a.cobras", X), "A session file is given by its path"),
+        (lambda s: Session.open("", X), "A session file is given by its path"),
+        (lambda s: Session.from_labels(X, [1] * len(X), path=3), "A session file is given by its path"),
+        (lambda s: s.export(None), "A file is given by its path, a text or a Path, not by None"),
+        (lambda s: s.export_answers([]), "A file is given by its path"),
+        (lambda s: serve(X, 3), "A session file is given by its path"),
+        (
+            lambda s: s.widget(height="high"),
+            "The height of a widget is given by a whole number, not by 'high'",
+        ),
+        (lambda s: s.widget(height=0), "A widget is one pixel high or more, not 0"),
         (copy.copy, "neither copied nor pickled"),
         (copy.deepcopy, "neither copied nor pickled"),
         (pickle.dumps, "neither copied nor pickled"),

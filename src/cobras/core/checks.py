@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -289,6 +289,14 @@ def as_whole_number(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InvalidDataError(f"{what} is given by a whole number, not by {value!r}.")
     return int(value)
+
+
+def as_path(value: Any, what: str) -> str:
+    """The text of a path."""
+    path = fspath(value) if isinstance(value, PathLike) else value
+    if not isinstance(path, str) or not path:
+        raise InvalidDataError(f"{what} is given by its path, a text or a Path, not by {value!r}.")
+    return path
 
 
 def as_seed(random_state: Any) -> int:

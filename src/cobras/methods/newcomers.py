@@ -7,7 +7,7 @@ new rows of such a cluster stand beside them.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -55,8 +55,10 @@ def grow_partition(
         here = np.flatnonzero(chosen == number)
         if not len(here):
             continue
-        open_parts = [s for s in cluster.super_instances if s.mark not in marked]
-        if not open_parts or any(s.mark in complete for s in cluster.super_instances):
+        open_parts: Sequence[SuperInstance] = cluster.super_instances
+        if marked:
+            open_parts = [s for s in open_parts if s.mark not in marked]
+        if not open_parts or (complete and any(s.mark in complete for s in cluster.super_instances)):
             seed = cluster.super_instances[0].seed
             beside[number] = [space.group(rows[here], seed)]
             continue

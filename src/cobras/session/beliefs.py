@@ -119,7 +119,7 @@ def growth_of(step: Step, constraints: Constraints, old: Space, space: GrownSpac
         given = step.partition, space, likely, marked, {*constraints.complete}
         space.memo[key] = grow_partition(*given, sees_far=sees_far)
     growth: Growth = space.memo[key]
-    for cluster in growth.partition.clusters:
+    for cluster in growth.partition.clusters if constraints.complete else ():
         numbers = [
             constraints.complete[s.mark] for s in cluster.super_instances if s.mark in constraints.complete
         ]

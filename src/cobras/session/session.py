@@ -15,8 +15,10 @@ from pathlib import Path, PurePath
 from typing import Any, Never, Self
 
 from cobras.core.checks import (
+    as_path,
     as_seed,
     as_train_mask,
+    as_whole_number,
     check_plain,
     column_names,
 )
@@ -112,6 +114,7 @@ class Session(AnswerableSession):
         `DataGrownError`, unless `grow` is true: then the others are appended. Rows of an append that was undone may
         be there or not; without them it cannot be redone.
         """
+        path = as_path(path, "A session file")
         if method is not None and not isinstance(method, str):
             raise InvalidDataError(
                 "A session file stores its method by name: 'cobras', 'cobra', or 'module:function' for your own."
@@ -198,6 +201,7 @@ class Session(AnswerableSession):
         >>> session.partition.n_clusters, session.n_answers
         (3, 0)
         """
+        path = None if path is None else as_path(path, "A session file")
         if path is not None and Path(path).exists() and Path(path).stat().st_size:
             raise InvalidDataError(
                 f"{path} holds a session already. Open it, and call add_constraints(labels=y)."
@@ -259,7 +263,7 @@ class Session(AnswerableSession):
 
         On a cluster a folder, without suffix or with a slash at its end, is written by the workers as Parquet.
         """
-        text = os.fspath(path)
+        text = as_path(path, "A file")
         if isinstance(self.space, RemoteSpace) and (text.endswith("/") or not PurePath(text).suffix):
             if ids is not None:
                 raise InvalidDataError(
@@ -275,6 +279,7 @@ class Session(AnswerableSession):
         self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None, *, escape: bool = True
     ) -> None:
         """Write all answers and constraints as CSV, Parquet or JSON, by suffix; see `export`."""
+        path = as_path(path, "A file")
         write_table(answers_table(self.history, ids), path, escape=escape, private=True)
 
     def set_note(self, **values: Any) -> None:
@@ -359,6 +364,8 @@ class Session(AnswerableSession):
         >>> widget = session.widget()  # doctest: +SKIP
         >>> widget.observe(lambda change: print(change["new"]), "labels")  # doctest: +SKIP
         """
+        if (height := as_whole_number(height, "The height of a widget")) < 1:
+            raise InvalidDataError(f"A widget is one pixel high or more, not {height}.")
         try:
             module = import_module(WIDGET)
         except ModuleNotFoundError as error:

@@ -29,6 +29,8 @@ GROWTH = Split(0, draw=1)  # stands in a path for what is no split: rows were ad
 class JoinedMembers:
     """The members of a super-instance and new rows; see `cobras.core.partition.Members`."""
 
+    __slots__ = ("_before", "_few", "_n", "_new", "first")
+
     def __init__(self, before: SuperInstance, new: IndexArray) -> None:
         self.first = before.first
         self._before, self._new = before, new
@@ -131,7 +133,8 @@ class GrownSpace(EuclideanSpace):
         `rows` are ascending, and `at` says which super-instance each of them joins.
         """
         # After other answers other rows may join the same super-instance, and must not find the parts of these.
-        grown = self._grow(parts, rows, at, lambda x, new: (*parts[x].path, child_of(new)))
+        joined = child_of(rows, at)
+        grown = self._grow(parts, rows, at, lambda x: (*parts[x].path, joined))
         return tuple(new if len(new.new) else s for s, new in zip(parts, grown, strict=True))
 
     def group(self, rows: IndexArray, seed: int) -> SuperInstance:
@@ -182,7 +185,7 @@ class GrownSpace(EuclideanSpace):
         parts: Sequence[SuperInstance],
         rows: IndexArray,
         at: IndexArray,
-        path_of: Callable[[int, IndexArray], NodePath],
+        path_of: Callable[[int], NodePath],
     ) -> tuple[GrownInstance, ...]:
         # All at once: a call of numpy for each of thousands would take longer than all the rest.
         order = np.argsort(at, kind="stable")
@@ -197,7 +200,7 @@ class GrownSpace(EuclideanSpace):
         centroids = total / (sizes + np.diff(bounds))[:, None]
         joining = [rows[start:stop] for start, stop in pairwise(bounds.tolist())]
         return tuple(
-            self._grow_one(s, new, centroids[x], path_of(x, new))
+            self._grow_one(s, new, centroids[x], path_of(x))
             for x, (s, new) in enumerate(zip(parts, joining, strict=True))
         )
 
@@ -220,12 +223,13 @@ class GrownSpace(EuclideanSpace):
                 parts = self.old.split(s.before, *split)
                 if len(parts) > 1:
                     at = self.nearest(s.new, parts)[0]
-                    return self._grow(parts, s.new, at, lambda g, _: (*s.path, Child(split, g)))
+                    return self._grow(parts, s.new, at, lambda g: (*s.path, Child(split, g)))
         elif s.members[-1] < self.old.n:
             return self.old.split(s, *split)
         return super()._make_parts(s, split)
 
 
-def child_of(rows: IndexArray) -> Child:
-    """Return the step in a path to what these rows joined."""
-    return Child(GROWTH, int.from_bytes(digest(rows)[:8], "big"))
+def child_of(rows: IndexArray, at: IndexArray | None = None) -> Child:
+    """Return the step in a path to what these rows joined; `at` says what each of them did."""
+    key = digest(rows) if at is None else digest(rows, at)
+    return Child(GROWTH, int.from_bytes(key[:8], "big"))

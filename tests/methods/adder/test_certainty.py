@@ -5,10 +5,14 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
-from cobras import Session
+from cobras import LabelOracle, Session, run
 from cobras.methods.adder import points as module
+from cobras.methods.adder.certainty import NewRows
+from cobras.methods.adder.points import SHARPNESS
+from cobras.methods.adder.predictors import PREDICTORS, KnownPoints
 
 X, y = load_iris(return_X_y=True)
+KNOWN = KnownPoints(np.array([3, 20, 60, 77, 110, 140]), np.array([0, 0, 1, 1, 2, 2]), np.ones(6, dtype=bool))
 
 
 def answered(rows, truth, n=30):
@@ -58,3 +62,43 @@ def test_nothing_else_is_in_a_complete_cluster():
     p = session.predict_proba(X)
     np.testing.assert_allclose(p[inside, 0], 1)
     assert p[~inside, 0].max() < 0.5
+
+
+@pytest.mark.parametrize("name", PREDICTORS)
+def test_rows_of_the_data_have_the_scores_of_their_points(iris, name):
+    _, rows, count = np.unique(X, axis=0, return_index=True, return_counts=True)
+    rows = rows[count == 1]
+    expected = PREDICTORS[name].scores(iris, KNOWN, iris)[rows]
+    found = PREDICTORS[name].scores(iris, KNOWN, NewRows(iris, X[rows]))
+    np.testing.assert_allclose(found, expected, atol=2e-3)
+
+
+def test_relations_of_other_rows_are_those_of_their_coordinates(iris):
+    other = X[:40] + 0.05
+    rows = NewRows(iris, other)
+    squared = ((other[:, None] - X[KNOWN.points]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(rows.nearest(KNOWN.points), squared.argmin(axis=1))
+    np.testing.assert_allclose(rows.away[:, 0], np.sqrt(((other[:, None] - X) ** 2).sum(axis=2).min(axis=1)))
+    all_pairs = ((X[:, None] - X) ** 2).sum(axis=2)[np.triu_indices(len(X), 1)]
+    for name, sharpness in SHARPNESS.items():
+        expected = np.exp(-sharpness * squared / np.median(all_pairs))
+        np.testing.assert_allclose(rows.columns(name, KNOWN.points), expected, atol=1e-4)
+
+
+def test_what_is_known_of_points_is_averaged_over_the_nearest(iris):
+    found = NewRows(iris, X[[0, 60]] + 1e-3).means(np.arange(150.0)[:, None])
+    near = np.argsort(((X[[0, 60], None] + 1e-3 - X) ** 2).sum(axis=2), axis=1)[:, :5]
+    assert ((near.min(axis=1) <= found[:, 0]) & (found[:, 0] <= near.max(axis=1))).all()
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_new_rows_are_predicted_also_where_a_cluster_is_marked(marked):
+    half = np.random.default_rng(0).permutation(150) < 75
+    session = run(
+        Session(X[half], "adder", random_state=0), LabelOracle(y[half]), lambda s: s.n_answers >= 30
+    )
+    if marked:
+        session.mark(int(np.bincount(session.labels_).argmax()), complete=True)
+    found = session.predict_proba(X[~half])
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert adjusted_rand_score(y[~half], found.argmax(axis=1)) > 0.7

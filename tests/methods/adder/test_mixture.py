@@ -57,7 +57,7 @@ def test_the_mixture_from_its_definition(iris):
     assert found.trust.keys() <= {(name, s) for name in ("near", "linear") for s in SHARPNESSES}
     assert sum(found.trust.values()) == pytest.approx(1)
     for p, scores in (
-        (found.p, {name: PREDICTORS[name].scores(iris, known) for name in ("near", "linear")}),
+        (found.p, {name: PREDICTORS[name].scores(iris, known, iris) for name in ("near", "linear")}),
         (found.left_out, {name: PREDICTORS[name].left_out(iris, known) for name in ("near", "linear")}),
     ):
         expected = sum(share * softmax(s * scores[name]) for (name, s), share in found.trust.items())

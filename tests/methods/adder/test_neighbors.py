@@ -5,8 +5,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
 
-from cobras.methods.adder.neighbors import neighbor_graph, with_new_rows
+from cobras.methods.adder.neighbors import by_distance, nearest, neighbor_graph, with_new_rows
+
+
+@given(st.integers(2, 300), st.integers(1, 20), st.integers(1, 12), st.integers(0, 100), st.booleans())
+def test_neighbours_are_those_of_scikit_learn(n, d, k, seed, twins):
+    """Where rows are equally near, any of them may be found, but none that is farther."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 3, (n, d)).astype(float) if twins else rng.normal(size=(n, d))
+    rows -= rows.mean(axis=0)
+    k = min(k, n - 1)
+    near, distance = by_distance(rows, rows, nearest(rows, rows, k, np.arange(n)))
+    expected, among = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors()
+    np.testing.assert_allclose(distance, expected, atol=1e-7)
+    np.testing.assert_allclose(np.linalg.norm(rows[:, None] - rows[near], axis=2), distance, atol=1e-12)
+    assert not (near == np.arange(n)[:, None]).any()
+    assert all(len(set(row)) == k for row in near.tolist())
+    if not twins:
+        np.testing.assert_array_equal(near, among)
 
 
 @given(st.integers(1, 12), st.integers(1, 15), st.integers(0, 100), st.booleans())

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.neighbors import NearestNeighbors
 
 from cobras import LabelOracle, Session, run
 from cobras.methods.adder import points as module
@@ -65,6 +66,23 @@ def test_an_outlier_does_not_hide_how_the_others_lie(iris, outlier):
     columns = Points(EuclideanSpace(rows), seed=0, n_parts=5).columns("distance", some)
     np.testing.assert_allclose(columns[:-1], iris.columns("distance", some), rtol=0.02, atol=1e-3)
     assert (columns[-1] > 1e10).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-100, 1e100])
+def test_new_rows_have_the_nearest_points_of_a_search_among_all(scale):
+    points = Points(EuclideanSpace(X * scale), seed=0, n_parts=5)
+    rows = np.random.default_rng(0).normal(5, 2, (300, 4))
+    near, distance = points.nearest_to(rows * scale, 5)
+    expected, _ = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(rows)
+    np.testing.assert_allclose(distance / scale, expected, rtol=1e-5)
+    found = np.linalg.norm(rows[:, None] - X[near], axis=2)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_fewer_points_than_are_looked_for():
+    near, distance = Points(EuclideanSpace(np.array([[0.0], [4.0]])), 0, 2).nearest_to(np.array([[3.0]]), 5)
+    assert near.tolist() == [[1, 0]]
+    assert distance.tolist() == [[1.0, 3.0]]
 
 
 def test_rows_of_which_most_are_the_same():

@@ -50,20 +50,22 @@ def test_a_point_left_out_is_predicted_from_the_others(iris, name, seed):
     found = predictor.left_out(iris, known)
     assert found.shape == (20, 3)
     for x, point in enumerate(known.points):
-        np.testing.assert_allclose(found[x], predictor.scores(iris, without(known, x))[point], atol=1e-3)
+        np.testing.assert_allclose(
+            found[x], predictor.scores(iris, without(known, x), iris)[point], atol=1e-3
+        )
 
 
 def test_diffusion_and_the_nearest_point_from_their_definitions(iris):
     known = some_known(1, n=8)
     squared = ((X[:, None] - X[known.points]) ** 2).sum(axis=2)
-    found = PREDICTORS["nearest"].scores(iris, known)
+    found = PREDICTORS["nearest"].scores(iris, known, iris)
     np.testing.assert_array_equal(found.argmax(axis=1), known.clusters[squared.argmin(axis=1)])
     np.testing.assert_allclose(np.sort(found, axis=1), np.tile([0, 0, 3], (150, 1)))
     arrives = iris.columns("near", known.points)
     for name, of in (("near", np.sum), ("even", np.mean)):
         by_cluster = np.stack([of(arrives[:, known.clusters == c], axis=1) for c in range(3)], axis=1)
         expected = by_cluster / by_cluster.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(np.exp(PREDICTORS[name].scores(iris, known)), expected, atol=1e-4)
+        np.testing.assert_allclose(np.exp(PREDICTORS[name].scores(iris, known, iris)), expected, atol=1e-4)
 
 
 # Fewer known points than columns as well, where another matrix is inverted.
@@ -79,7 +81,7 @@ def test_ridge_regression_solves_the_penalised_equations(iris, predictor, n_know
     among = kernel[np.ix_(known.points, known.points)]
     weights = np.linalg.solve(among + predictor.penalty * np.eye(n_known), target)
     expected = predictor.sharpness * kernel[:, known.points] @ weights
-    np.testing.assert_allclose(predictor.scores(iris, known), expected, atol=1e-3)
+    np.testing.assert_allclose(predictor.scores(iris, known, iris), expected, atol=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +98,7 @@ def test_the_means_find_far_groups_from_a_few_known_points(far_groups, n_each):
     points, clusters = far_groups
     known_points = np.concatenate([np.arange(80 * c, 80 * c + n_each) for c in range(3)])
     known = KnownPoints(known_points, clusters[known_points], np.ones(3 * n_each, bool))
-    scores = PREDICTORS["means"].scores(points, known)
+    scores = PREDICTORS["means"].scores(points, known, points)
     np.testing.assert_array_equal(scores.argmax(axis=1), clusters)
     left_out = PREDICTORS["means"].left_out(points, known)
     if n_each > 1:
@@ -131,7 +133,7 @@ def test_a_forest_predicts_a_known_point_by_the_trees_that_do_not_know_it(iris):
         np.ascontiguousarray(rows[known.points].T), known.clusters.astype(np.int64), forest.n_trees, 1
     )
     found = np.exp(forest.left_out(iris, known)) - LEAF / 3
-    everywhere = np.exp(forest.scores(iris, known)) - LEAF / 3
+    everywhere = np.exp(forest.scores(iris, known, iris)) - LEAF / 3
     for x, point in enumerate(known.points):
         by_tree = []
         for tree in range(forest.n_trees):

@@ -14,9 +14,9 @@ from cobras.core.partition import Child, Partition, Split, SuperInstance
 from cobras.core.threads import one_thread
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray
 from cobras.methods.adder.marks import Marks
-from cobras.methods.adder.mixture import Prediction, expected_ari, predict, row_shares
+from cobras.methods.adder.mixture import Prediction, expected_ari, predict, predict_at, row_shares
 from cobras.methods.adder.points import Parts, Points
-from cobras.methods.adder.predictors import KnownPoints
+from cobras.methods.adder.predictors import KnownPoints, Rows
 from cobras.methods.adder.recheck import believed_clusters
 from cobras.methods.adder.similarity import Similarity
 from cobras.methods.protocol import Grown, Growth
@@ -155,6 +155,15 @@ class Knowledge:
                 found[shown == group, at] = 1
         return row_shares(found), number
 
+    def new_probabilities(self, rows: Rows) -> FloatArray | None:
+        """How likely new rows are in each cluster that is shown; None where not only answers decide that."""
+        if self._marks or self.is_held:
+            return None
+        found = self._prediction()
+        first = self.points.of([c.super_instances[0].first for c in self._partition().clusters])
+        p = predict_at(rows, self.points, found.known, found.trust)
+        return row_shares(p[:, self._shown_clusters()[first]])
+
     def expected_ari(self, shown: tuple[FloatArray, IndexArray] | None = None) -> float:
         """The adjusted Rand index that the clustering is expected to have; points in answers are sure.
 
@@ -252,7 +261,7 @@ class Knowledge:
         """Which two components are different, or the same."""
 
         def make() -> BoolArray:
-            links, roots = self.links, self._component_similarities()[0]
+            links, roots = self.links, self._roots()
             apart = np.eye(len(roots), dtype=bool)
             number = {root: x for x, root in enumerate(roots)}
             for x, root in enumerate(roots):
@@ -294,6 +303,11 @@ class Knowledge:
             return self._held[1]
         return self._latest(make, "prediction")
 
+    def _roots(self) -> list[int]:
+        """The must-link components of the seeds, by root, in the order of their numbers in `_known`."""
+        make = lambda: list(dict.fromkeys(map(self.links.component, self.seeds())))  # noqa: E731
+        return self._latest(make, "roots")
+
     def _similarities(self) -> FloatArray:
         """How likely each two seeds are in the same cluster, by their similarity."""
         at = self.points.of(self.seeds())
@@ -305,7 +319,7 @@ class Knowledge:
 
         def make() -> tuple[list[int], FloatArray]:
             known = self._known()
-            roots = list(dict.fromkeys(map(self.links.component, self.seeds())))
+            roots = self._roots()
             # Means over the seeds of components, by sums over rows and columns that stand side by side.
             order = np.argsort(known.clusters, kind="stable")
             starts = np.searchsorted(known.clusters[order], np.arange(len(roots)))

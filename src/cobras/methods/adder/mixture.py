@@ -14,7 +14,7 @@ import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
 from cobras.methods.adder.points import Points
-from cobras.methods.adder.predictors import PREDICTORS, KnownPoints
+from cobras.methods.adder.predictors import PREDICTORS, KnownPoints, Rows
 from cobras.spaces.kernels.expectation import mixture_shares
 
 # How much these count more than the others, and how many known points that is worth, before anything is known.
@@ -62,8 +62,13 @@ def predict(points: Points, known: KnownPoints, predictors: tuple[str, ...]) -> 
     trust = {of: float(share) for of, share in zip(hypotheses, shares, strict=True) if share > NEGLIGIBLE}
     total = sum(trust.values())
     trust = {of: share / total for of, share in trust.items()}
-    everywhere = {name: PREDICTORS[name].scores(points, known) for name in {name for name, _ in trust}}
-    return Prediction(known, mixture(everywhere, trust), mixture(scores, trust), trust)
+    return Prediction(known, predict_at(points, points, known, trust), mixture(scores, trust), trust)
+
+
+def predict_at(rows: Rows, points: Points, known: KnownPoints, trust: Trust) -> FloatArray:
+    """How likely each cluster is for some rows, by the predictors that are trusted."""
+    names = {name for name, _ in trust}
+    return mixture({name: PREDICTORS[name].scores(points, known, rows) for name in names}, trust)
 
 
 def mixture(scores: Mapping[str, FloatArray], trust: Trust) -> FloatArray:

@@ -20,7 +20,15 @@ import numpy as np
 
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.methods.adder.neighbors import GOES_ON, look_around, neighbor_graph, spread, with_new_rows
+from cobras.methods.adder.neighbors import (
+    GOES_ON,
+    by_distance,
+    look_around,
+    nearest,
+    neighbor_graph,
+    spread,
+    with_new_rows,
+)
 from cobras.spaces.base import EmbeddedSpace, VectorSpace
 from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
 
@@ -179,9 +187,10 @@ class Points:
             n_old = before.n
             self._point[: before.n_instances] = before._point
             # Of an old point only new rows are looked at: to list the others takes longer than all the rest.
-            for point, s in enumerate(self._micro[:n_old]):
-                if s is not before._micro[point]:
-                    self._point[cast("GrownInstance", s).new] = point
+            grown = [point for point in range(n_old) if self._micro[point] is not before._micro[point]]
+            if grown:
+                new = [cast("GrownInstance", self._micro[point]).new for point in grown]
+                self._point[np.concatenate(new)] = np.repeat(grown, list(map(len, new)))
         for point, s in enumerate(self._micro[n_old:], n_old):
             self._point[s.members] = point
 
@@ -213,7 +222,7 @@ class Points:
             "distance": np.quantile(apart, SHARES) if len(apart) else np.ones(len(SHARES))
         }
         # The median of the squared distances is the unit of Gaussian kernels.
-        self._median = float(np.median(apart)) if len(apart) and np.median(apart) > 0 else self.variance
+        self.median = float(np.median(apart)) if len(apart) and np.median(apart) > 0 else self.variance
 
     def _measure_new(self, before: Points) -> None:
         """Keep what was measured of the old points, of which a few rows more change little."""
@@ -223,7 +232,7 @@ class Points:
             rows = np.array([s.centroid for s in new], dtype=np.float64)
             self._rows = np.vstack([before._rows, self._unit.scale(rows) - self._mean])
             self._neighbors = with_new_rows(before._neighbors, self._rows, N_NEIGHBORS)
-        self.variance, self._median, self._quantiles = before.variance, before._median, before._quantiles
+        self.variance, self.median, self._quantiles = before.variance, before.median, before._quantiles
 
     def _units(self, points: IndexArray) -> FloatArray:
         """One column for each of these points, with a one there."""
@@ -315,7 +324,7 @@ class Points:
         distance[new, np.arange(len(new))] = 0
         columns["distance"] = distance
         for name, sharpness in SHARPNESS.items():
-            columns[name] = np.exp(distance * (-sharpness / self._median))
+            columns[name] = np.exp(distance * (-sharpness / self.median))
         for name, kept in self._kept.items():
             if len(now) > len(kept):
                 # Room for twice as many: every column is copied O(1) times on average.
@@ -349,6 +358,17 @@ class Points:
         make = lambda: lowest_rows(self._kept["distance"], places)  # noqa: E731
         found: IndexArray = self.latest("nearest", known.tobytes(), make)
         return found
+
+    def measure(self, X: FloatArray) -> FloatArray:
+        """The coordinates of rows that need not be among the data, as `rows32` has those of the points."""
+        measured: FloatArray = (self._unit.scale(X.astype(np.float64)) - self._mean).astype(np.float32)
+        return measured
+
+    def nearest_to(self, X: FloatArray, k: int) -> tuple[IndexArray, FloatArray]:
+        """Up to k nearest points of rows that need not be among the data, nearest first, and how far they are."""
+        # In single precision, which is half the work: of points that are nearly equally near, any will do.
+        near = nearest(self.measure(X), self.rows32, min(k, self.n))
+        return by_distance(X, self.places, near)
 
     def latest(self, kind: Hashable, key: object, make: Callable[[], T]) -> T:
         """What `make` returns; of each kind the last result is kept, and returned again for the same key."""

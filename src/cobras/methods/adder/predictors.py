@@ -55,14 +55,39 @@ class KnownPoints(NamedTuple):
         return table
 
 
+class Rows(Protocol):
+    """Where something is predicted: points, or rows that are not among the data; see `Points` and `NewRows`."""
+
+    @property
+    def rows32(self) -> FloatArray:
+        """The coordinates, in single precision."""
+
+    @property
+    def squares32(self) -> FloatArray:
+        """Their squared lengths."""
+
+    @property
+    def by_column(self) -> FloatArray:
+        """The coordinates, one row per column of the data."""
+
+    def nearest(self, known: IndexArray, /) -> IndexArray:
+        """Which of the known points is nearest to each row, by its number among them."""
+
+    def columns(self, relation: str, points: IndexArray, /) -> FloatArray:
+        """How the rows are related to these points: (n, m)."""
+
+    def sums(self, relation: str, points: IndexArray, clusters: IndexArray, /) -> FloatArray:
+        """The sums of the columns of these points in each cluster: (k, n)."""
+
+
 class Predictor(Protocol):
     """What predicts clusters. Scores lie in memory cluster by cluster, so that numpy works on long stretches."""
 
     def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
         """The scores of all clusters at each known point, judging from the others: (m, k)."""
 
-    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
-        """The scores of all clusters at each point: (n, k)."""
+    def scores(self, points: Points, known: KnownPoints, at: Rows) -> FloatArray:
+        """The scores of all clusters at each of the rows: (n, k)."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +107,9 @@ class DiffusionPredictor:
             arrives /= np.maximum(M.sum(axis=0) - M, 1)
         return log_shares(arrives)
 
-    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
-        """The scores of all clusters at each point: (n, k)."""
-        arrives = points.sums(self.relation, known.points, known.clusters).T
+    def scores(self, points: Points, known: KnownPoints, at: Rows) -> FloatArray:
+        """The scores of all clusters at each of the rows: (n, k)."""
+        arrives = at.sums(self.relation, known.points, known.clusters).T
         if self.on_average:
             arrives /= np.bincount(known.clusters).astype(np.float32)
         return log_shares(arrives)
@@ -101,9 +126,9 @@ class NearestPredictor:
         np.fill_diagonal(among, np.inf)
         return self._scores_of(known, among.argmin(axis=0))
 
-    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
-        """The scores of all clusters at each point: (n, k)."""
-        return self._scores_of(known, points.nearest(known.points))
+    def scores(self, points: Points, known: KnownPoints, at: Rows) -> FloatArray:
+        """The scores of all clusters at each of the rows: (n, k)."""
+        return self._scores_of(known, at.nearest(known.points))
 
     def _scores_of(self, known: KnownPoints, nearest: IndexArray) -> FloatArray:
         scores = np.zeros((known.n_clusters, len(nearest)), dtype=np.float32)
@@ -149,10 +174,16 @@ class MeanPredictor:
         found /= -self._unit(found[own, every])
         return found.T
 
-    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
-        """The scores of all clusters at each point: (n, k)."""
-        found = squared_distances(points.rows32, points.squares32, self._fit(points, known).means)
-        found /= -self._unit(found[known.clusters, known.points])
+    def scores(self, points: Points, known: KnownPoints, at: Rows) -> FloatArray:
+        """The scores of all clusters at each of the rows: (n, k)."""
+        means = self._fit(points, known).means
+        found = squared_distances(at.rows32, at.squares32, means)
+        if at is points:
+            to_own = found[known.clusters, known.points]
+        else:
+            some = points.rows32[known.points], points.squares32[known.points]
+            to_own = squared_distances(*some, means)[known.clusters, np.arange(len(known.points))]
+        found /= -self._unit(to_own)
         return found.T
 
     def _sample(self, points: Points) -> IndexArray:
@@ -224,13 +255,13 @@ class RidgePredictor:
         scores *= np.float32(self.sharpness)
         return scores.T
 
-    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
-        """The scores of all clusters at each point: (n, k)."""
+    def scores(self, points: Points, known: KnownPoints, at: Rows) -> FloatArray:
+        """The scores of all clusters at each of the rows: (n, k)."""
         weights = self._fit(points, known).weights * np.float32(self.sharpness)
         if self.relation:
-            return (weights @ points.columns(self.relation, known.points).T).T
+            return (weights @ at.columns(self.relation, known.points).T).T
         # O(n d k) rather than O(n m k): the scalar products with all known points are not needed.
-        return (weights @ points.rows32[known.points] / np.float32(points.variance) @ points.rows32.T).T
+        return (weights @ points.rows32[known.points] / np.float32(points.variance) @ at.rows32.T).T
 
     def _fit(self, points: Points, known: KnownPoints) -> Ridge:
         return points.latest((self, "fit"), known.key, lambda: self._make(points, known))
@@ -285,12 +316,12 @@ class ForestPredictor:
         scores: FloatArray = np.log(shares + np.float32(LEAF / known.n_clusters)).T
         return scores
 
-    def scores(self, points: Points, known: KnownPoints) -> FloatArray:
-        """The scores of all clusters at each point: (n, k)."""
+    def scores(self, points: Points, known: KnownPoints, at: Rows) -> FloatArray:
+        """The scores of all clusters at each of the rows: (n, k)."""
         from cobras.spaces.kernels.forest import forest_shares
 
         clusters = known.clusters.astype(np.int64)
-        shares = forest_shares(points.by_column, clusters, known.n_clusters, *self._fit(points, known))
+        shares = forest_shares(at.by_column, clusters, known.n_clusters, *self._fit(points, known))
         scores: FloatArray = np.log(shares + LEAF / known.n_clusters)
         return scores
 

@@ -80,11 +80,17 @@ class State(Knowledge):
     def board(self, n_cards: int) -> Board:
         """Rows to be sorted at once: components to be compared, or instances to be placed."""
         seeds, known = self.seeds(), self._known()
+        # What was left out of a board, and of which nothing is known since, does not come back.
+        left_out = {i for pair in self.constraints.set_aside for i in pair} - self.answered_instances()
         gain, two = self._best_pair()
         if two is not None and gain > self._most_uncertain()[1]:
             n_answered = np.bincount(known.clusters, known.is_answered, known.n_clusters)
-            return board_of_components(*self._gains(self._masses()), n_answered, n_cards)
-        score = self._uncertainty(self.points.of(sorted({*self.tried, *seeds})))
+            roots, gains = self._gains(self._masses())
+            out = [x for x, root in enumerate(roots) if root in left_out]
+            gains[out], gains[:, out] = 0, 0
+            if gains.any():
+                return board_of_components(roots, gains, n_answered, n_cards)
+        score = self._uncertainty(self.points.of(sorted({*self.tried, *seeds, *left_out})))
         found = self._prediction()
         return board_of_instances(self.points, found.known, seeds, found.p, score, n_cards)
 
@@ -98,8 +104,7 @@ class State(Knowledge):
         known = self._known()
         nearest = self.points.nearest(known.points)
         mass = np.bincount(known.clusters[nearest], self.points.weight, known.n_clusters)
-        roots = dict.fromkeys(map(self.links.component, self.seeds()))
-        return dict(zip(roots, mass.tolist(), strict=True))
+        return dict(zip(self._roots(), mass.tolist(), strict=True))
 
     def scope(self, a: int, b: int) -> Scope:
         """For how many instances two of them stand: those nearest to an instance that is the same as they are."""
@@ -125,12 +130,11 @@ class State(Knowledge):
         """
 
         def make() -> list[int]:
-            component = self.links.component
-            seeds, at = self.open_seeds(), self.points.of([instance])
-            others = [i for i in seeds if component(i) != component(instance)]
+            at, linked = self.points.of([instance]), {*self.links.members(instance)}
+            others = [i for i in self.open_seeds() if i not in linked]
             if not others:
                 return []
-            roots = list(map(component, others))
+            roots = list(map(self.links.component, others))
             number = {root: x for x, root in enumerate(dict.fromkeys(roots))}
             where = np.array([number[root] for root in roots])
             # A group that is probably one cluster may hold several components: the near ones are asked first.
@@ -218,5 +222,5 @@ class State(Knowledge):
         return [pairs[x] for x in np.argsort(distance, axis=None, kind="stable")[: N_TRIES + 1]]
 
     def _seeds_linked_to(self, instance: int) -> list[int]:
-        component = self.links.component
-        return [i for i in self.open_seeds() if component(i) == component(instance)] or [instance]
+        linked = {*self.links.members(instance)}
+        return [i for i in self.open_seeds() if i in linked] or [instance]

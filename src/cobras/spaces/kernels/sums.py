@@ -1,4 +1,4 @@
-"""Sums of rows by group, and which of several rows is lowest in each column: one pass over the rows."""
+"""Sums of rows by group, and where rows or columns are lowest: one pass over the rows."""
 
 import numpy as np
 
@@ -44,4 +44,27 @@ def lowest_rows(rows: Array, places: Array) -> Array:
             is_lower = row[j] < best[j]
             found[j] = x if is_lower else found[j]
             best[j] = row[j] if is_lower else best[j]
+    return found
+
+
+@kernel()
+def lowest_columns(rows: Array, k: int) -> Array:
+    """Return the columns of the k lowest values in each row, lowest first: (n, k); of equals the first ones.
+
+    There are at least k columns of float32 or float64, and no value is NaN.
+    """
+    n, d = rows.shape
+    best, found = np.empty(k, rows.dtype), np.empty((n, k), np.int64)
+    for i in range(n):
+        row, lowest = rows[i], found[i]
+        best[:] = np.inf
+        lowest[:] = 0
+        for j in range(d):
+            # Nearly all values end here, so that sorting k of them costs next to nothing.
+            if row[j] < best[k - 1]:
+                x = k - 1
+                while x > 0 and row[j] < best[x - 1]:
+                    best[x], lowest[x] = best[x - 1], lowest[x - 1]
+                    x -= 1
+                best[x], lowest[x] = row[j], j
     return found
