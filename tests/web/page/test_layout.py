@@ -150,6 +150,14 @@ def test_a_table_with_a_long_column_that_is_not_used(browser: Browser, tmp_path:
         expect(page.locator(".act .outcome")).to_contain_text("Taken back: answer")
         panel, form = page.locator("#panel-clusters"), page.locator(".act")
         wait_until(page, lambda: holds(edges(panel), edges(form)))
+        # The form stays in view where the panel gets lower, and where the clusters change, by another tab, say.
+        page.set_viewport_size({"width": 1280, "height": 660})
+        wait_until(page, lambda: holds(edges(panel), edges(form)))
+        for cluster in client.look("clusters")["clusters"]:
+            client.change("mark", cluster=cluster["number"], pure=True)
+        expect(page.locator('.mark[data-key="pure"][aria-pressed="false"]')).to_have_count(0)
+        expect(page.locator(".act .outcome")).to_contain_text("Taken back: answer")
+        wait_until(page, lambda: holds(edges(panel), edges(form)))
         page.set_viewport_size({"width": 390, "height": 844})
         expect(page.locator("#hint")).to_be_hidden()
         above, below = page.locator("#numbers"), page.locator("#map")

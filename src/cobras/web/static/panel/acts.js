@@ -51,7 +51,7 @@ export function closeForm() {
  */
 export function openForm(place, act, origin) {
   closeForm();
-  const choice = el("select", { "aria-label": act.words, onchange: () => (forget(), lookAndScroll()) });
+  const choice = el("select", { "aria-label": act.words, onchange: () => (forget(), look()) });
   const outcome = el("span", { class: "outcome", role: "status" });
   const save = el("button", { class: "save", "aria-disabled": "true", onclick: () => run() }, act.save);
   const cancel = el("button", { class: "quiet", onclick: closeForm }, "Cancel");
@@ -59,7 +59,6 @@ export function openForm(place, act, origin) {
   const form = el("div", { class: "act", role: "group", "aria-label": act.words }, label, choice, save, cancel, outcome);
   let n_looks = 0;
   let anyway = false; // whether answers in the way would be taken back
-  let toScroll = false; // whether the form is to be in view once the words are there
 
   const fill = () => {
     const before = choice.options.length ? choice.value : null;
@@ -83,13 +82,6 @@ export function openForm(place, act, origin) {
     save.textContent = anyway ? `${act.save} anyway` : act.save;
     outcome.classList.toggle("problem", anyway || !found.possible);
     outcome.replaceChildren(...found.words);
-    if (toScroll) form.scrollIntoView({ block: "nearest" });
-    toScroll = false;
-  };
-  // Not when clusters change, which the person may not be looking at. But a change may come before the words do.
-  const lookAndScroll = () => {
-    toScroll = true;
-    return look();
   };
   const run = async () => {
     if (save.getAttribute("aria-disabled") === "true") return;
@@ -103,9 +95,20 @@ export function openForm(place, act, origin) {
   place.append(form);
   current = { form, origin, refresh: () => (fill(), look()) };
   fill();
-  lookAndScroll();
+  look();
   (choice.hidden ? save : choice).focus();
-  form.scrollIntoView({ block: "nearest" });
+  keepInView(form);
+}
+
+/** Scroll to a form when its words come, and when what is above it or around it gets another size, as long as a person
+ * is in it. @param {HTMLElement} form */
+function keepInView(form) {
+  const watcher = new ResizeObserver(() => {
+    if (!form.isConnected) watcher.disconnect();
+    else if (form.contains(document.activeElement)) form.scrollIntoView({ block: "nearest" });
+  });
+  const list = form.parentElement?.parentElement;
+  for (const part of [form, list, form.closest(".scroll")]) if (part) watcher.observe(part);
 }
 
 /** Ask in which cluster the items belong. @param {Element} place @param {number[]} rows @param {number[]} from ids of
@@ -115,7 +118,7 @@ export function openMove(place, rows, from, origin) {
   const others = () => {
     const found = (clusters.value?.clusters ?? []).filter((cluster) => !one || !from.includes(cluster.id));
     found.sort((a, b) => rank(a.id) - rank(b.id) || a.id - b.id);
-    return /** @type {[string, string][]} */ (found.map((cluster) => [String(cluster.id), titleOf(cluster)]));
+    return /** @type {[string, string][]} */ (found.map((cluster) => [String(cluster.id), choiceOf(cluster)]));
   };
   const rank = (/** @type {number} */ id) => (from.includes(id) ? from.indexOf(id) : from.length);
   /** @type {[string, string]} */
@@ -177,7 +180,7 @@ export function openMerge(place, id, origin) {
         (clusters.value?.clusters ?? [])
           .filter((cluster) => cluster.id !== id)
           .sort((a, b) => a.id - b.id)
-          .map((cluster) => [String(cluster.id), titleOf(cluster)]),
+          .map((cluster) => [String(cluster.id), choiceOf(cluster)]),
       body: (value) => ({ a: numberOf(id), b: numberOf(Number(value)), version: version() }),
       save: "Merge",
     },
@@ -193,6 +196,17 @@ export function numberOf(id) {
 /** The labels that these numbers belong to: a change by older ones is refused. */
 export function version() {
   return clusters.value?.labels;
+}
+
+/** A cluster among others to choose from: without a name, with what its content suggests. @param {Cluster} cluster */
+function choiceOf(cluster) {
+  const title = titleOf(cluster);
+  return cluster.name || !cluster.suggestion ? title : `${title}: ${plainText(cluster.suggestion)}`;
+}
+
+/** A suggestion without the marks that keep Arabic in its place. @param {string} suggestion */
+export function plainText(suggestion) {
+  return suggestion.replace(/[\u200e\u2068\u2069]/g, "");
 }
 
 /** @param {Cluster} cluster */

@@ -99,7 +99,7 @@ function replaceLine(old, item) {
   const inside = kept.some((part) => part.contains(active));
   item.append(...kept);
   old.replaceWith(item);
-  if (inside && active instanceof HTMLElement) active.focus();
+  if (inside && active instanceof HTMLElement) active.focus({ preventScroll: true });
   if (key) item.querySelector(`[data-key="${key}"]`)?.focus();
   else if (row && !inside) item.querySelector(`.thumb[data-row="${row}"]`)?.focus();
 }
