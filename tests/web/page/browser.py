@@ -29,6 +29,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# What a page says of a server that was killed; which error it is depends on how much of an answer had come.
+LOST = "Failed to load resource: net::ERR_"
 PATIENCE = 120_000  # milliseconds: machines may be busy, and kernels that are not compiled may take a minute
 expect.set_options(timeout=PATIENCE)
 SHOWN = '#cards[data-pair*=","]'  # a pair stands on the page

@@ -103,6 +103,12 @@ def test_move_by_mouse_and_what_contradicts_is_explained(opened: tuple[Page, Cli
     expect(page.locator("#saved")).to_contain_text("Taken back: the move of 1 item")
     np.testing.assert_array_equal(client.labels(), labels)
     line(page, numbers[0]).get_by_role("button", name="merge").click()
+    # A cluster without a name is told by what its content suggests.
+    others = [c for c in client.look("clusters")["clusters"] if c["id"] != numbers[0]]
+    words = {c["id"]: re.sub("[\u200e\u2068\u2069]", "", c["suggestion"]) for c in others}
+    assert all(words.values())
+    choices = [f"Cluster {number}: {words[number]}" for number in sorted(words)]
+    expect(page.locator(".act select option")).to_have_text(choices)
     page.locator(".act select").select_option(str(numbers[1]))
     expect(page.locator(".outcome")).to_contain_text("Your answers say otherwise")
     expect(page.locator(".outcome")).to_contain_text(

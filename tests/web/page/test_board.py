@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from cobras import Answer, Session
 from cobras.core.board import Board
 from cobras.data import read_dataset
-from tests.web.page.browser import Command, answer_by_keys, expect_answers, tab
+from tests.web.page.browser import LOST, Command, answer_by_keys, expect_answers, tab
 from tests.web.serving import flowers, serving
 
 SHOWN = '#board:not([hidden])[aria-busy="false"]'
@@ -25,7 +25,6 @@ OTHER = """shown => {
   return board.dataset.board !== shown && board.ariaBusy === "false";
 }"""
 DIGITS = "123456789"
-LOST = "ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE"
 
 
 # How many boards are sorted by keys, by mouse and by touch.

@@ -44,6 +44,26 @@ def test_nearest_is_nearest(page: Page) -> None:
             assert row == (int(away.argmin()) if away.min() < 1 else None)
 
 
+def test_labels_do_not_cover_each_other_where_there_is_room(page: Page) -> None:
+    rng, size = np.random.default_rng(0), {"width": 500, "height": 300}
+    body = "return m.placeLabels(g[0], g[1], g[2], 11);"
+    for n_labels in (2, 6, 12):
+        places = rng.random((n_labels, 2)) * (500, 300)
+        wanted = [{"x": x, "y": y, "halves": [80, 11]} for x, y in places.tolist()]
+        taken = [[250, 150, 9, 9], [100, 30, 9, 9]]
+        found = call(page, "map/geometry", body, wanted, taken, size)
+        boxes = np.array([*taken, *(label["box"] for label in found)])
+        apart = np.abs(boxes[:, None, :2] - boxes[:, :2]) > boxes[:, None, 2:] + boxes[:, 2:]
+        assert apart.any(axis=2)[np.triu_indices(len(boxes), 1)].all()
+        assert (np.abs(boxes[2:, :2] - (250, 150)) + boxes[2:, 2:] <= (250, 150)).all()
+        assert [label["box"][2] for label in found] == [(80, 11)[label["text"]] for label in found]
+        assert found[0]["text"] == 0
+    # Where all are at one place, the first has its name, the others their numbers as long as there is room.
+    crowd = call(page, "map/geometry", body, [{"x": 40, "y": 20, "halves": [80, 11]}] * 9, [], size)
+    assert [label["text"] for label in crowd][-1] == 1
+    assert len({tuple(label["box"]) for label in crowd}) >= 4
+
+
 def test_a_pile_keeps_its_number_while_it_is_shown(page: Page) -> None:
     """It is known by a row that lay on it, or else by its cluster; the others fill the gaps in their order."""
     piles = [{"row": row, "cluster": cluster} for row, cluster in ((9, 5), (4, 1), (7, 8), (2, 3))]

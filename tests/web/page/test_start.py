@@ -65,6 +65,26 @@ def test_words_are_explained_by_mouse_and_by_key(browser: Browser, tmp_path: Pat
         expect(tip).to_be_visible()
 
 
+def test_a_column_that_is_left_out_leaves_the_pair_also_if_the_pair_stays(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """The column is not compared, so with the same seed the new session begins with the same two items."""
+    rows = "".join(f"k{k},{k % 7},{k * k % 11},remark number {k * 37 % 40}\n" for k in range(40))
+    (tmp_path / "notes.csv").write_text(f"id,x,y,remark\n{rows}")
+    with (
+        Command(tmp_path, "notes.csv", "--seed", "0") as command,
+        tab(browser, command.address, first=True) as page,
+    ):
+        cards = page.locator("#cards")
+        expect(cards).to_contain_text("remark number")
+        before = cards.get_attribute("data-pair")
+        remark = page.locator('[data-column="remark"]')
+        remark.get_by_text("leave out").click()
+        expect(remark).to_have_class("dropped")
+        expect(cards).not_to_contain_text("remark")
+        assert cards.get_attribute("data-pair") == before
+
+
 def test_columns_are_changed_by_one_click_and_later_with_all_answers(
     browser: Browser, tmp_path: Path
 ) -> None:

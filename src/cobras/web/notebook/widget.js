@@ -44,7 +44,10 @@ function stylesAround(el) {
 
 /** How high an element may be until something around it scrolls, in pixels. @param {HTMLElement} el */
 function room(el) {
-  const limits = stylesAround(el).map(({ maxHeight }) => (maxHeight.endsWith("px") ? parseFloat(maxHeight) : Infinity));
+  // VS Code cuts off what is higher than it last measured, and measures again; only what scrolls is a limit.
+  const limits = stylesAround(el).map(({ maxHeight, overflowY }) =>
+    maxHeight.endsWith("px") && /auto|scroll/.test(overflowY) ? parseFloat(maxHeight) : Infinity,
+  );
   return Math.min(...limits) - MARGIN;
 }
 

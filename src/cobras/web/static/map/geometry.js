@@ -1,6 +1,7 @@
 /** Where things are on the map: the point under the pointer, the points in a lasso, the place of a number. */
 
 const CELLS = 64; // per axis, of the grid in which a near point is searched
+const AWAY = [0, -2.1, 2.1, -4.2, 4.2]; // half heights by which a label may be moved up or down
 const BLOCKS = [4, 24]; // least and most per axis of the grid in which the densest part of a cluster is searched
 
 export class Nearest {
@@ -111,4 +112,35 @@ export function anchors(xy, labels, n_clusters) {
 /** @param {number} value @param {number} n */
 function index(value, n) {
   return Math.max(0, Math.min(n - 1, Math.floor(value * n)));
+}
+
+/** @typedef {[number, number, number, number]} Box middle, half width and half height */
+
+/**
+ * Where labels stand, and which of their texts they hold: none covers another, or what is taken, where that can be.
+ * A label is moved up or down a little; where there is no room for a text, it holds the next one, which is shorter.
+ *
+ * @param {{ x: number, y: number, halves: number[] }[]} labels the half widths of its texts, longest first
+ * @param {Box[]} taken
+ * @param {{ width: number, height: number }} map
+ * @param {number} half half the height of a label
+ * @returns {{ text: number, box: Box }[]}
+ */
+export function placeLabels(labels, taken, { width, height }, half) {
+  const filled = [...taken];
+  const within = (/** @type {number} */ at, /** @type {number} */ least, /** @type {number} */ most) =>
+    Math.max(least, Math.min(most - least, at));
+  return labels.map(({ x, y, halves }) => {
+    const places = halves.flatMap((w, text) =>
+      AWAY.map((by) => ({
+        text,
+        box: /** @type {Box} */ ([within(x, w, width), within(y + by * half, half + 1, height), w, half]),
+      })),
+    );
+    const isFree = (/** @type {{ box: Box }} */ { box: [a, b, w, h] }) =>
+      filled.every(([c, d, v, g]) => Math.abs(a - c) > w + v || Math.abs(b - d) > h + g);
+    const found = places.find(isFree) ?? places[(halves.length - 1) * AWAY.length];
+    filled.push(found.box);
+    return found;
+  });
 }

@@ -2,11 +2,11 @@
 
 import { colourOf, styleOf } from "../page/palette.js";
 import { clusterOf, focus, labels, layout, mode, pointed, question } from "../session/state.js";
+import { placeLabels } from "./geometry.js";
 
 const MAX_TITLE = 20; // characters of a name that stand on the map
 const HALF = 11; // half the height of a number, in pixels
 const DISC = 9; // radius of the two ends of the pair, in pixels
-const AWAY = [0, -2.1, 2.1, -4.2, 4.2]; // half heights by which a number may be moved up or down
 
 /** @typedef {import("./map.js").MapView} MapView */
 /** @typedef {CanvasRenderingContext2D} Pen */
@@ -28,7 +28,7 @@ export function drawOverlay(map) {
 }
 
 /**
- * Draw the numbers and names; they are moved so as not to cover the ends of the pair and each other.
+ * Draw the numbers and names; they are placed so as not to cover the ends of the pair and each other.
  *
  * @param {MapView} map
  * @param {Pen} pen
@@ -38,35 +38,38 @@ function drawNumbers(map, pen, ends) {
   const focused = focus.value && "colour" in focus.value ? focus.value.colour : null;
   const colours = labels.value?.colours ?? [];
   pen.font = "600 12px system-ui, sans-serif";
-  /** @type {[number, number, number, number][]} middle and half width and height of what must stay free */
-  const taken = ends.map(([x, y]) => [x, y, DISC, DISC]);
-  map.anchors.forEach((row, number) => {
-    if (row < 0) return;
-    const name = clusterOf(colours[number])?.name ?? "";
-    const title = name.length > MAX_TITLE ? `${name.slice(0, MAX_TITLE - 1)}…` : name;
-    const id = labels.value?.ids[number] ?? number;
-    // A name in another direction is kept apart from the id.
-    const text = title ? `${id} \u2068${title}\u2069` : String(id);
-    const half = Math.max(HALF, pen.measureText(text).width / 2 + 7);
-    const [middleX, middleY] = map.spot(row);
-    const x = Math.max(half, Math.min(map.width - half, middleX));
-    const isFree = (/** @type {number} */ y) =>
-      taken.every(([a, b, w, h]) => Math.abs(a - x) > half + w || Math.abs(b - y) > HALF + h);
-    const inside = (/** @type {number} */ y) => Math.max(HALF + 1, Math.min(map.height - HALF - 1, y));
-    const y = AWAY.map((by) => inside(middleY + by * HALF)).find(isFree) ?? inside(middleY);
-    taken.push([x, y, half, HALF]);
-    pen.globalAlpha = focused === null || focused === colours[number] ? 0.94 : 0.35;
+  const numbers = [...map.anchors.keys()].filter((number) => map.anchors[number] >= 0);
+  // The cluster that is looked at comes first, so that there is room for its name.
+  numbers.sort((a, b) => Number(colours[b] === focused) - Number(colours[a] === focused));
+  const texts = numbers.map((number) => textsOf(number, colours[number]));
+  const wanted = numbers.map((number, k) => {
+    const [x, y] = map.spot(map.anchors[number]);
+    return { x, y, halves: texts[k].map((text) => Math.max(HALF, pen.measureText(text).width / 2 + 7)) };
+  });
+  const taken = ends.map(([x, y]) => /** @type {import("./geometry.js").Box} */ ([x, y, DISC, DISC]));
+  placeLabels(wanted, taken, map, HALF).forEach(({ text, box: [x, y, half] }, k) => {
+    const colour = colours[numbers[k]];
+    pen.globalAlpha = focused === null || focused === colour ? 0.94 : 0.35;
     pen.fillStyle = styleOf("--card");
-    pen.strokeStyle = colourOf(colours[number]);
+    pen.strokeStyle = colourOf(colour);
     pen.lineWidth = 2;
     pen.beginPath();
     pen.roundRect(x - half, y - HALF, 2 * half, 2 * HALF, HALF);
     pen.fill();
     pen.stroke();
     pen.fillStyle = styleOf("--ink");
-    pen.fillText(text, x, y + 0.5);
+    pen.fillText(texts[k][text], x, y + 0.5);
   });
   pen.globalAlpha = 1;
+}
+
+/** What stands for a cluster: its id and name, or where there is no room its id alone. */
+function textsOf(/** @type {number} */ number, /** @type {number} */ colour) {
+  const name = clusterOf(colour)?.name ?? "";
+  const title = name.length > MAX_TITLE ? `${name.slice(0, MAX_TITLE - 1)}…` : name;
+  const id = String(labels.value?.ids[number] ?? number);
+  // A name in another direction is kept apart from the id.
+  return title ? [`${id} \u2068${title}\u2069`, id] : [id];
 }
 
 /** @param {Pen} pen @param {[number, number][]} ends */

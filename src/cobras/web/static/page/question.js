@@ -30,6 +30,7 @@ let shown = null;
 /** The pair whose answer was sent: a second press is not an answer to the next one.
  * @type {{i: number, j: number} | null} */
 let sent = null;
+let shownIn = ""; // the run of the server that showed it: another one may read the data in another way
 let n_shown = 0;
 let answerableFrom = 0; // when the shown pair may be answered
 
@@ -65,7 +66,7 @@ async function show(value) {
   if (sorting) shown = null;
   else if (value.state === "asking" && value.pair && left && right) {
     const { i, j } = value.pair;
-    if (shown?.i === i && shown?.j === j) return;
+    if (shown?.i === i && shown?.j === j && shownIn === value.run) return;
     // A pair that another tab put there must have been seen before a key can be meant for it.
     const unexpected = shown !== null && !busy.value;
     shown = null;
@@ -74,6 +75,7 @@ async function show(value) {
     markArrivals(pair, cards.firstElementChild);
     cards.replaceChildren(pair);
     shown = { i, j };
+    shownIn = value.run;
     answerableFrom = unexpected ? performance.now() + SEEN : 0;
     byId("words").textContent = value.words;
     byId("spoken").textContent = `Item ${left.id} and item ${right.id}. ${value.words}`;

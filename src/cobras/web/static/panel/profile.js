@@ -5,7 +5,7 @@ import { counted, el, percent } from "../page/dom.js";
 import { clusters, isHidden, opened, pointed, settings } from "../session/state.js";
 import { change } from "../session/sync.js";
 import { colourOf } from "../page/palette.js";
-import { numberOf, version } from "./acts.js";
+import { numberOf, plainText, version } from "./acts.js";
 import { bars, drawCurve, drawDistribution, key } from "./drawings.js";
 import { thumbButton } from "../cards/thumbs.js";
 
@@ -128,8 +128,7 @@ function rest(found) {
 /** The name that the content suggests, to be taken with one press. @param {Cluster} cluster @param {Profile} found */
 function suggestion(cluster, found) {
   if (!found.suggestion || cluster.name) return null;
-  // A name goes into files: without the marks that keep Arabic in its place.
-  const text = found.suggestion.replace(/[\u200e\u2068\u2069]/g, "");
+  const text = plainText(found.suggestion); // it goes into files
   const take = () => change("name", { cluster: numberOf(cluster.id), text, version: version() });
   return el(
     "p",

@@ -45,7 +45,7 @@ function goOn(n_aside) {
     if (unsure?.getAttribute("aria-pressed") !== "true") unsure?.click();
   };
   return [
-    n_aside > 0 && el("button", { onclick: () => showHistory("aside", true) }, `settle ${counted(n_aside, "pair")} that you set aside`),
+    n_aside > 0 && el("button", { onclick: () => showHistory("aside", true) }, "settle what you set aside"),
     unsure && el("button", { onclick: least }, "look at the items that are least sure"),
     el("button", { onclick: nameClusters }, "name the clusters, split or merge them"),
     el("button", { onclick: () => showHistory("all") }, "change an answer"),
