@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic_core import PydanticSerializationError
@@ -240,6 +240,15 @@ class Context:
             )
             for pair, answer in chain
         ]
+
+
+async def context_of(request: Request) -> Context:
+    """The parts of the server that a request came to."""
+    context: Context = request.app.state.context
+    return context
+
+
+Here = Annotated[Context, Depends(context_of)]
 
 
 def check_open(view: View) -> None:

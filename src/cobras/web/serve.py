@@ -68,10 +68,11 @@ def serve(
     >>> session = cobras.serve("flowers.csv", "flowers.cobras")  # doctest: +SKIP
     >>> session.to_frame()  # doctest: +SKIP
     """
+    from cobras.core.checks import as_path
     from cobras.data import Dataset
     from cobras.web.server import WebServer
 
-    path = None if file is None else Path(file)
+    path = None if file is None else Path(as_path(file, "A session file"))
     dataset = data if isinstance(data, Dataset) else _read(data, path)
     options |= {"method": method, "random_state": random_state}
     name = path.stem if path is not None else _name_of(data)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
-from fastapi import APIRouter, FastAPI, Response
+from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
@@ -24,9 +24,8 @@ from cobras import __version__
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import Dataset
 from cobras.session.session import Session
-from cobras.web.api.changes import change_routes
-from cobras.web.api.columns import Source, column_routes
-from cobras.web.api.endpoints import read_routes
+from cobras.web.api import changes, columns, endpoints, moves
+from cobras.web.api.columns import Source
 from cobras.web.context import Context, add_errors, progress_model
 from cobras.web.guard import Connection, Guard, is_loopback
 from cobras.web.live import Events
@@ -215,11 +214,9 @@ def make_app(context: Context) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    api = APIRouter(prefix="/api")
-    api.include_router(change_routes(context))
-    api.include_router(read_routes(context))
-    api.include_router(column_routes(context))
-    app.include_router(api)
+    app.state.context = context
+    for module in (changes, moves, endpoints, columns):
+        app.include_router(module.routes, prefix="/api")
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     def page() -> FileResponse:

@@ -14,8 +14,8 @@ from cobras.session.replay import Revision
 from cobras.session.session import Session
 from cobras.web.api import bodies, models
 from cobras.web.api.models import REFUSALS
-from cobras.web.api.moves import add_moves, check_cluster
-from cobras.web.context import Context, MissingError, RefusedError, check_open, reply
+from cobras.web.api.moves import check_cluster
+from cobras.web.context import Context, Here, MissingError, RefusedError, check_open, reply
 from cobras.web.live import GRACE
 from cobras.web.view import View
 
@@ -25,168 +25,186 @@ STEPS = {"undo": ("Taking back", "Taken back"), "redo": ("Bringing back", "Broug
 
 GROWN = "Rows were added here; undo goes no further back on the page."
 
+routes = APIRouter(tags=["changes"], responses=REFUSALS)
 
-def change_routes(context: Context) -> APIRouter:
-    """Return question, tell, sort, undo, redo, revise, constraint, revisit, mark, name, close and the moves."""
-    api, live = APIRouter(tags=["changes"], responses=REFUSALS), context.live
 
-    async def change(
-        what: str, action: Callable[[Session], str], check: Callable[[View], None] = lambda view: None
-    ) -> View:
-        def check_all(view: View) -> None:
-            check_open(view)
-            check(view)
+async def change(
+    context: Context,
+    what: str,
+    action: Callable[[Session], str],
+    check: Callable[[View], None] = lambda view: None,
+) -> View:
+    """Do something to the session, unless it is not open or `check` raises; return what is shown then."""
 
-        return await live.change(what, check_all, action)
+    def check_all(view: View) -> None:
+        check_open(view)
+        check(view)
 
-    def reply_question(view: View) -> Response:
-        return reply(context.question(view))
+    return await context.live.change(what, check_all, action)
 
-    @api.get("/question", response_model=models.Question)
-    async def question(wait: Annotated[float, Query(ge=0, le=60)] = 0) -> Response:
-        """The open question. Waits at most `wait` seconds while one is being computed."""
-        await live.wait_until_ready(max(wait, GRACE))
-        return reply(context.question())
 
-    @api.post("/tell", response_model=models.Question)
-    async def tell(body: bodies.Tell) -> Response:
-        """Answer the open question; the answer is on disk when this returns."""
+@routes.get("/question", response_model=models.Question)
+async def question(context: Here, wait: Annotated[float, Query(ge=0, le=60)] = 0) -> Response:
+    """The open question. Waits at most `wait` seconds while one is being computed."""
+    await context.live.wait_until_ready(max(wait, GRACE))
+    return reply(context.question())
 
-        def action(session: Session) -> str:
-            session.tell(Answer.of(body.answer), Pair(body.i, body.j))
-            return f"Saved: {body.answer}."
 
-        return reply_question(await change("Computing the next question", action))
+@routes.post("/tell", response_model=models.Question)
+async def tell(context: Here, body: bodies.Tell) -> Response:
+    """Answer the open question; the answer is on disk when this returns."""
 
-    @api.post("/sort", response_model=models.Question)
-    async def sort(body: bodies.Sort) -> Response:
-        """Sort a board in place of answering the open question; it is on disk when this returns."""
-        board = Board(tuple(body.cards), tuple(body.piles))
+    def action(session: Session) -> str:
+        session.tell(Answer.of(body.answer), Pair(body.i, body.j))
+        return f"Saved: {body.answer}."
 
-        def action(session: Session) -> str:
-            session.sort(board, body.groups)
-            return f"Saved: a board of {len(board.cards)} {'card' if len(board.cards) == 1 else 'cards'}."
+    return reply(context.question(await change(context, "Computing the next question", action)))
 
-        return reply_question(
-            await change("Computing the next board", action, lambda view: check_revision(view, body.revision))
-        )
 
-    async def step(word: Literal["undo", "redo"], revision: int | None) -> Response:
-        def check(view: View) -> None:
-            check_revision(view, revision)
-            if not (view.can_undo if word == "undo" else view.can_redo):
-                stopped = word == "undo" and view.records
-                raise RefusedError("nothing", GROWN if stopped else f"There is nothing to {word}.")
+@routes.post("/sort", response_model=models.Question)
+async def sort(context: Here, body: bodies.Sort) -> Response:
+    """Sort a board in place of answering the open question; it is on disk when this returns."""
+    board = Board(tuple(body.cards), tuple(body.piles))
 
-        def action(session: Session) -> str:
-            action = session.undo() if word == "undo" else session.redo()
-            return f"{after}: {action.text}."
+    def action(session: Session) -> str:
+        session.sort(board, body.groups)
+        return f"Saved: a board of {len(board.cards)} {'card' if len(board.cards) == 1 else 'cards'}."
 
-        during, after = STEPS[word]
-        return reply_question(await change(during, action, check))
+    def check(view: View) -> None:
+        check_revision(view, body.revision)
 
-    @api.post("/undo", response_model=models.Question)
-    async def undo(body: bodies.Change = ANY) -> Response:
-        """Take back the last thing that was done."""
-        return await step("undo", body.revision)
+    return reply(context.question(await change(context, "Computing the next board", action, check)))
 
-    @api.post("/redo", response_model=models.Question)
-    async def redo(body: bodies.Change = ANY) -> Response:
-        """Bring back what was undone last."""
-        return await step("redo", body.revision)
 
-    @api.post("/revise", response_model=models.Revised)
-    async def revise(body: bodies.Revise) -> Response:
-        """Change an old answer, and say what that did to later ones."""
-        revisions: list[Revision] = []
+async def step(context: Context, word: Literal["undo", "redo"], revision: int | None) -> Response:
+    """Undo or redo, if there is something to."""
 
-        def check(view: View) -> None:
-            check_revision(view, body.revision)
-            if body.index >= len(view.records):
-                raise MissingError(f"There is no answer {body.index}; the history holds {len(view.records)}.")
+    def check(view: View) -> None:
+        check_revision(view, revision)
+        if not (view.can_undo if word == "undo" else view.can_redo):
+            stopped = word == "undo" and view.records
+            raise RefusedError("nothing", GROWN if stopped else f"There is nothing to {word}.")
 
-        def action(session: Session) -> str:
-            revisions.append(session.revise(body.index, Answer.of(body.answer)))
-            return revision_message(session.history, body, revisions[0])
+    def action(session: Session) -> str:
+        action = session.undo() if word == "undo" else session.redo()
+        return f"{after}: {action.text}."
 
-        view = await change("Replaying all answers", action, check)
-        found = models.Revised(
-            **dict(context.question(view)),
-            no_longer_apply=context.records(view, revisions[0].no_longer_apply),
-            no_longer_asked=context.records(view, revisions[0].no_longer_asked),
-        )
-        return reply(found)
+    during, after = STEPS[word]
+    return reply(context.question(await change(context, during, action, check)))
 
-    async def add_constraint(body: bodies.Constraint, check: Callable[[View], None]) -> Response:
-        def check_all(view: View) -> None:
-            check_revision(view, body.revision)
-            check(view)
 
-        def action(session: Session) -> str:
-            session.add_constraint(body.i, body.j, Answer.of(body.answer))
-            return f"Saved: {body.answer}."
+@routes.post("/undo", response_model=models.Question)
+async def undo(context: Here, body: bodies.Change = ANY) -> Response:
+    """Take back the last thing that was done."""
+    return await step(context, "undo", body.revision)
 
-        return reply_question(await change("Taking in a constraint", action, check_all))
 
-    @api.post("/constraint", response_model=models.Question)
-    async def constraint(body: bodies.Constraint) -> Response:
-        """Say what is known about any two rows."""
+@routes.post("/redo", response_model=models.Question)
+async def redo(context: Here, body: bodies.Change = ANY) -> Response:
+    """Bring back what was undone last."""
+    return await step(context, "redo", body.revision)
 
-        def check(view: View) -> None:
-            for row in (body.i, body.j):
-                if row >= view.n_items:
-                    raise MissingError(f"There is no row {row}; the last one is {view.n_items - 1}.")
 
-        return await add_constraint(body, check)
+@routes.post("/revise", response_model=models.Revised)
+async def revise(context: Here, body: bodies.Revise) -> Response:
+    """Change an old answer, and say what that did to later ones."""
+    revisions: list[Revision] = []
 
-    @api.post("/revisit", response_model=models.Question)
-    async def revisit(body: bodies.Constraint) -> Response:
-        """Settle a pair that was set aside."""
+    def check(view: View) -> None:
+        check_revision(view, body.revision)
+        if body.index >= len(view.records):
+            raise MissingError(f"There is no answer {body.index}; the history holds {len(view.records)}.")
 
-        def check(view: View) -> None:
-            if Pair(body.i, body.j).ordered not in view.set_aside:
-                raise MissingError(f"The pair ({body.i}, {body.j}) is not set aside.")
+    def action(session: Session) -> str:
+        revisions.append(session.revise(body.index, Answer.of(body.answer)))
+        return revision_message(session.history, body, revisions[0])
 
-        return await add_constraint(body, check)
+    view = await change(context, "Replaying all answers", action, check)
+    found = models.Revised(
+        **dict(context.question(view)),
+        no_longer_apply=context.records(view, revisions[0].no_longer_apply),
+        no_longer_asked=context.records(view, revisions[0].no_longer_asked),
+    )
+    return reply(found)
 
-    @api.post("/mark", response_model=models.Question)
-    async def mark(body: bodies.Mark) -> Response:
-        """Promise that a cluster is pure or complete, or take that back."""
 
-        def check(view: View) -> None:
-            check_cluster(view, body.cluster, body.version)
-            if not can_mark(view):
-                raise RefusedError("refused", f"{view.parameters['method']} knows no marks.")
+async def add_constraint(
+    context: Context, body: bodies.Constraint, check: Callable[[View], None]
+) -> Response:
+    """Add what a person says of two rows."""
 
-        def action(session: Session) -> str:
-            session.mark(body.cluster, pure=body.pure, complete=body.complete)
-            promise = "complete" if body.complete else "pure" if body.pure else "open again"
-            return f"Cluster {live.view.ids[body.cluster]} is {promise}."
+    def check_all(view: View) -> None:
+        check_revision(view, body.revision)
+        check(view)
 
-        return reply_question(await change("Taking in a promise", action, check))
+    def action(session: Session) -> str:
+        session.add_constraint(body.i, body.j, Answer.of(body.answer))
+        return f"Saved: {body.answer}."
 
-    @api.post("/name", response_model=models.Question)
-    async def name(body: bodies.Name) -> Response:
-        """Name a cluster."""
+    return reply(context.question(await change(context, "Taking in a constraint", action, check_all)))
 
-        def action(session: Session) -> str:
-            session.name(body.cluster, body.text)
-            return f"Cluster {live.view.ids[body.cluster]} is called {body.text.strip() or 'nothing'}."
 
-        return reply_question(
-            await change("Naming", action, lambda view: check_cluster(view, body.cluster, body.version))
-        )
+@routes.post("/constraint", response_model=models.Question)
+async def constraint(context: Here, body: bodies.Constraint) -> Response:
+    """Say what is known about any two rows."""
 
-    @api.post("/close", response_model=models.Question)
-    async def close() -> Response:
-        """End the server, where Python waits for that."""
-        if context.close is None:
-            raise RefusedError("refused", "This server is ended by Ctrl-C, where it was started.")
-        context.close()
-        return reply(context.question())
+    def check(view: View) -> None:
+        for row in (body.i, body.j):
+            if row >= view.n_items:
+                raise MissingError(f"There is no row {row}; the last one is {view.n_items - 1}.")
 
-    add_moves(api, context)
-    return api
+    return await add_constraint(context, body, check)
+
+
+@routes.post("/revisit", response_model=models.Question)
+async def revisit(context: Here, body: bodies.Constraint) -> Response:
+    """Settle a pair that was set aside."""
+
+    def check(view: View) -> None:
+        if Pair(body.i, body.j).ordered not in view.set_aside:
+            raise MissingError(f"The pair ({body.i}, {body.j}) is not set aside.")
+
+    return await add_constraint(context, body, check)
+
+
+@routes.post("/mark", response_model=models.Question)
+async def mark(context: Here, body: bodies.Mark) -> Response:
+    """Promise that a cluster is pure or complete, or take that back."""
+
+    def check(view: View) -> None:
+        check_cluster(view, body.cluster, body.version)
+        if not can_mark(view):
+            raise RefusedError("refused", f"{view.parameters['method']} knows no marks.")
+
+    def action(session: Session) -> str:
+        session.mark(body.cluster, pure=body.pure, complete=body.complete)
+        promise = "complete" if body.complete else "pure" if body.pure else "open again"
+        return f"Cluster {context.live.view.ids[body.cluster]} is {promise}."
+
+    return reply(context.question(await change(context, "Taking in a promise", action, check)))
+
+
+@routes.post("/name", response_model=models.Question)
+async def name(context: Here, body: bodies.Name) -> Response:
+    """Name a cluster."""
+
+    def action(session: Session) -> str:
+        session.name(body.cluster, body.text)
+        return f"Cluster {context.live.view.ids[body.cluster]} is called {body.text.strip() or 'nothing'}."
+
+    def check(view: View) -> None:
+        check_cluster(view, body.cluster, body.version)
+
+    return reply(context.question(await change(context, "Naming", action, check)))
+
+
+@routes.post("/close", response_model=models.Question)
+async def close(context: Here) -> Response:
+    """End the server, where Python waits for that."""
+    if context.close is None:
+        raise RefusedError("refused", "This server is ended by Ctrl-C, where it was started.")
+    context.close()
+    return reply(context.question())
 
 
 def check_revision(view: View, revision: int | None) -> None:

@@ -21,7 +21,7 @@ from cobras.session.session import Session
 from cobras.web.api import bodies, listings, models
 from cobras.web.api.changes import check_revision
 from cobras.web.api.models import REFUSALS
-from cobras.web.context import Context, RefusedError, check_open, reply
+from cobras.web.context import Here, RefusedError, check_open, reply
 from cobras.web.view import View
 
 SENTENCES = "sentence_transformers"  # the package that makes sentence embeddings
@@ -33,6 +33,8 @@ FEATURES = {
     "lsi": "their words",
     "sentences": "what they mean",
 }
+
+routes = APIRouter(tags=["data"], responses=REFUSALS)
 
 
 class Source(Protocol):
@@ -49,55 +51,50 @@ class Source(Protocol):
         """
 
 
-def column_routes(context: Context) -> APIRouter:
-    """Return data, to be read and changed."""
-    api, live = APIRouter(tags=["data"], responses=REFUSALS), context.live
+@routes.get("/data", response_model=listings.Data)
+def data(context: Here) -> Response:
+    """What each column is taken for, by what items are compared, and what can be changed about it."""
+    dataset = context.dataset
+    comparison = dataset.comparison
+    found = listings.Data(
+        run=context.live.run,
+        columns=[_column(dataset, info) for info in context.column_info],
+        by=comparison.by,
+        quality=comparison.quality,
+        advice=comparison.advice,
+        ways=_ways(dataset, context.column_info) if context.source is not None else [],
+        choices=_choices(dataset),
+        notes=list(dataset.notes),
+        can_change=context.source is not None,
+    )
+    return reply(found)
 
-    @api.get("/data", response_model=listings.Data)
-    def data() -> Response:
-        """What each column is taken for, by what items are compared, and what can be changed about it."""
-        dataset = context.dataset
-        comparison = dataset.comparison
-        found = listings.Data(
-            run=live.run,
-            columns=[_column(dataset, info) for info in context.column_info],
-            by=comparison.by,
-            quality=comparison.quality,
-            advice=comparison.advice,
-            ways=_ways(dataset, context.column_info) if context.source is not None else [],
-            choices=_choices(dataset),
-            notes=list(dataset.notes),
-            can_change=context.source is not None,
-        )
-        return reply(found)
 
-    @api.post("/data", response_model=models.Question)
-    async def change_data(body: bodies.DataChoices) -> Response:
-        """Read the data by other choices, and begin the session anew on them with everything that was said."""
-        source = context.source
-        if source is None:
-            raise RefusedError("refused", "This data can only be read in one way.")
+@routes.post("/data", response_model=models.Question)
+async def change_data(context: Here, body: bodies.DataChoices) -> Response:
+    """Read the data by other choices, and begin the session anew on them with everything that was said."""
+    source = context.source
+    if source is None:
+        raise RefusedError("refused", "This data can only be read in one way.")
 
-        def check(view: View) -> None:
-            check_open(view)
-            check_revision(view, body.revision)
+    def check(view: View) -> None:
+        check_open(view)
+        check_revision(view, body.revision)
 
-        check(live.view)
-        before = context.dataset
-        given = body.model_dump(exclude={"revision"})
-        choices = replace(recipe_choices(before.recipe), **given)
-        dataset = await run_in_threadpool(source.read, choices)
-        _check_same_rows(before, dataset)
+    check(context.live.view)
+    before = context.dataset
+    given = body.model_dump(exclude={"revision"})
+    choices = replace(recipe_choices(before.recipe), **given)
+    dataset = await run_in_threadpool(source.read, choices)
+    _check_same_rows(before, dataset)
 
-        def begin(session: Session, run: str) -> tuple[Session, str]:
-            begun, kept = source.begin_again(session, dataset)
-            context.renew(dataset, run)
-            where = f" The session as it was is kept in {kept}." if kept else ""
-            return begun, f"Started again: compared by {dataset.comparison.by}.{where}"
+    def begin(session: Session, run: str) -> tuple[Session, str]:
+        begun, kept = source.begin_again(session, dataset)
+        context.renew(dataset, run)
+        where = f" The session as it was is kept in {kept}." if kept else ""
+        return begun, f"Started again: compared by {dataset.comparison.by}.{where}"
 
-        return reply(context.question(await live.restart(check, begin)))
-
-    return api
+    return reply(context.question(await context.live.restart(check, begin)))
 
 
 def _check_same_rows(before: Dataset, dataset: Dataset) -> None:

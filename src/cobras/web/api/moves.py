@@ -13,104 +13,104 @@ from cobras.methods.registry import registration
 from cobras.session.session import Session
 from cobras.session.telling import Preview
 from cobras.web.api import bodies, models
-from cobras.web.context import Context, MissingError, RefusedError, check_open, reply
+from cobras.web.api.models import REFUSALS
+from cobras.web.context import Context, Here, MissingError, RefusedError, check_open, reply
 from cobras.web.view import View
 
+routes = APIRouter(tags=["changes"], responses=REFUSALS)
 
-def add_moves(api: APIRouter, context: Context) -> None:
-    """Add move, merge and split."""
-    live = context.live
 
-    async def act(
-        what: str,
-        check: Callable[[View], None],
-        words: Callable[[View, int], str],
-        action: Callable[..., None],
-        preview: Callable[..., Preview] | None = None,
-        **given: Any,
-    ) -> Response:
-        """Do it and count what changed or, with a preview, only count."""
-        before: list[View] = []
-        counts: list[int] = []
+@routes.post("/move", response_model=models.Acted)
+async def move_items(context: Here, body: bodies.Move) -> Response:
+    """Move items to another cluster, or out of theirs; with `dry`, only count what would change."""
 
-        def check_all(view: View) -> None:
-            check_open(view)
-            check(view)
-            before.append(view)
+    def check(view: View) -> None:
+        check_cluster(view, body.to, body.version)
+        for row in body.rows:
+            if row >= view.n_items:
+                raise MissingError(f"There is no row {row}; the last one is {view.n_items - 1}.")
 
-        def do(session: Session) -> str:
-            action(session, **given)
-            counts.append(n_changed_since(before[0], session))
-            return words(before[0], counts[0])
+    def words(view: View, n: int) -> str:
+        if not n:
+            return "Saved: all of them stay where they are."
+        n_chosen = len(set(body.rows))
+        whose = "its" if n_chosen == 1 else "their"
+        where = f"out of {whose} cluster" if body.to is None else f"to cluster {view.ids[body.to]}"
+        # Items that are known to be the same go with them, and the method may place others anew.
+        more = f" {items(n - n_chosen, 'more ')} changed cluster with that." if n > n_chosen else ""
+        return f"Moved {items(n_chosen)} {where}.{more}"
 
-        if preview is not None:
-            found = await live.read(check_all, partial(preview, **given))
-            taken_back = context.taken_back(found.taken_back)
-            question = dict(context.question())
-            return reply(models.Acted(**question, n_changed=found.n_changed, taken_back=taken_back))
-        view = await live.change(what, check_all, do)
-        return reply(models.Acted(**dict(context.question(view)), n_changed=counts[0]))
+    given = {"rows": body.rows, "to": body.to, "anyway": body.anyway}
+    preview = Session.after_move if body.dry else None
+    return await act(context, "Moving items", check, words, Session.move, preview, **given)
 
-    @api.post("/move", response_model=models.Acted)
-    async def move_items(body: bodies.Move) -> Response:
-        """Move items to another cluster, or out of theirs; with `dry`, only count what would change."""
 
-        def check(view: View) -> None:
-            check_cluster(view, body.to, body.version)
-            for row in body.rows:
-                if row >= view.n_items:
-                    raise MissingError(f"There is no row {row}; the last one is {view.n_items - 1}.")
+@routes.post("/merge", response_model=models.Acted)
+async def merge_clusters(context: Here, body: bodies.Merge) -> Response:
+    """Make one of two clusters; with `dry`, only count what would change."""
 
-        def words(view: View, n: int) -> str:
-            if not n:
-                return "Saved: all of them stay where they are."
-            n_chosen = len(set(body.rows))
-            whose = "its" if n_chosen == 1 else "their"
-            where = f"out of {whose} cluster" if body.to is None else f"to cluster {view.ids[body.to]}"
-            # Items that are known to be the same go with them, and the method may place others anew.
-            more = f" {items(n - n_chosen, 'more ')} changed cluster with that." if n > n_chosen else ""
-            return f"Moved {items(n_chosen)} {where}.{more}"
+    def check(view: View) -> None:
+        for number in (body.a, body.b):
+            check_cluster(view, number, body.version)
 
-        given = {"rows": body.rows, "to": body.to, "anyway": body.anyway}
-        preview = Session.after_move if body.dry else None
-        return await act("Moving items", check, words, Session.move, preview, **given)
+    def words(view: View, n: int) -> str:
+        return f"Clusters {view.ids[body.a]} and {view.ids[body.b]} are one now; {items(n)} changed cluster."
 
-    @api.post("/merge", response_model=models.Acted)
-    async def merge_clusters(body: bodies.Merge) -> Response:
-        """Make one of two clusters; with `dry`, only count what would change."""
+    preview = Session.after_merge if body.dry else None
+    given = {"a": body.a, "b": body.b, "anyway": body.anyway}
+    return await act(context, "Merging clusters", check, words, Session.merge, preview, **given)
 
-        def check(view: View) -> None:
-            for number in (body.a, body.b):
-                check_cluster(view, number, body.version)
 
-        def words(view: View, n: int) -> str:
-            return (
-                f"Clusters {view.ids[body.a]} and {view.ids[body.b]} are one now; {items(n)} changed cluster."
-            )
+@routes.post("/split", response_model=models.Acted)
+async def split_cluster(context: Here, body: bodies.Split) -> Response:
+    """Ask inside a cluster next."""
 
-        preview = Session.after_merge if body.dry else None
-        given = {"a": body.a, "b": body.b, "anyway": body.anyway}
-        return await act("Merging clusters", check, words, Session.merge, preview, **given)
+    def check(view: View) -> None:
+        check_cluster(view, body.cluster, body.version)
+        if not can_split(view):
+            method = view.parameters["method"]
+            raise RefusedError("refused", f"{method} cannot split a cluster on request; move items instead.")
 
-    @api.post("/split", response_model=models.Acted)
-    async def split_cluster(body: bodies.Split) -> Response:
-        """Ask inside a cluster next."""
+    return await act(
+        context,
+        "Looking inside the cluster",
+        check,
+        lambda view, _: f"The next questions are inside cluster {view.ids[body.cluster]}.",
+        Session.split,
+        cluster=body.cluster,
+    )
 
-        def check(view: View) -> None:
-            check_cluster(view, body.cluster, body.version)
-            if not can_split(view):
-                method = view.parameters["method"]
-                raise RefusedError(
-                    "refused", f"{method} cannot split a cluster on request; move items instead."
-                )
 
-        return await act(
-            "Looking inside the cluster",
-            check,
-            lambda view, _: f"The next questions are inside cluster {view.ids[body.cluster]}.",
-            Session.split,
-            cluster=body.cluster,
-        )
+async def act(
+    context: Context,
+    what: str,
+    check: Callable[[View], None],
+    words: Callable[[View, int], str],
+    action: Callable[..., None],
+    preview: Callable[..., Preview] | None = None,
+    **given: Any,
+) -> Response:
+    """Do it and count what changed or, with a preview, only count."""
+    before: list[View] = []
+    counts: list[int] = []
+
+    def check_all(view: View) -> None:
+        check_open(view)
+        check(view)
+        before.append(view)
+
+    def do(session: Session) -> str:
+        action(session, **given)
+        counts.append(n_changed_since(before[0], session))
+        return words(before[0], counts[0])
+
+    if preview is not None:
+        found = await context.live.read(check_all, partial(preview, **given))
+        taken_back = context.taken_back(found.taken_back)
+        question = dict(context.question())
+        return reply(models.Acted(**question, n_changed=found.n_changed, taken_back=taken_back))
+    view = await context.live.change(what, check_all, do)
+    return reply(models.Acted(**dict(context.question(view)), n_changed=counts[0]))
 
 
 def check_cluster(view: View, cluster: int | None, version: int | None) -> None:
