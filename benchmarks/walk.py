@@ -4,7 +4,8 @@
 
 Counted are the files in which a function runs: during `COBRAS().fit`, while `read_dataset` reads a plain CSV file,
 and from the command `cobras serve` to the first question on a page. Each call is made once before, so that imports
-do not count, and `serve` with a session file of its own. `--files` names the files.
+do not count, and `serve` with a session file of its own. Nor does the thread that thinks ahead: when it begins, the
+question is there. `--files` names the files.
 """
 
 import argparse
@@ -35,10 +36,12 @@ LIMITS = {"COBRAS().fit": 16, "read_dataset": 7, "cobras serve": 40}
 
 @contextlib.contextmanager
 def watch(found: set[str]) -> Iterator[None]:
-    """Collect the files in which functions run, in all threads."""
+    """Collect the files in which functions run, in all threads but the one that thinks ahead."""
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
+        if threading.current_thread().name == "cobras-ahead":
+            return
         if event == "call" and not code.co_name.startswith("<") and code.co_filename.startswith(str(PACKAGE)):
             found.add(str(Path(code.co_filename).relative_to(PACKAGE)))
 

@@ -2,11 +2,9 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,6 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import COBRAS
-from cobras.bench import runner
 from cobras.bench.experiment import read_experiment
 from cobras.bench.results import (
     KEY,
@@ -124,35 +121,41 @@ def test_all_methods_get_the_same_folds_and_seeds(toml, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_a_killed_run_goes_on_and_ends_the_same(toml, tmp_path, monkeypatch):
-    chance = random.Random(3)
+def test_a_killed_run_goes_on_and_ends_the_same(toml, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    command = [sys.executable, "-c", KILLABLE, str(toml)]
-    monkeypatch.setattr(runner, "SAVE_EVERY", 0)
     run_experiment(read_experiment(toml), whole, n_jobs=1)
-    for _ in range(3):
-        process = subprocess.Popen([*command, str(broken)], start_new_session=True)
-        n_parts = chance.randrange(1, 6)
-        while len(list(broken.glob("parts/*.parquet"))) < n_parts and process.poll() is None:
-            time.sleep(0.001)
-        assert process.poll() is None
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert 3 <= len(read_runs(broken)) + len(list(broken.glob("parts/*.parquet"))) < len(read_runs(whole))
+    n_written = 0
+    for n_parts, when in ((3, "after"), (1, "before"), (5, "after"), (2, "before")):
+        command = [sys.executable, "-c", KILLABLE, str(toml), str(broken), str(n_parts), when]
+        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+        n_written += n_parts - (when == "before")
+        assert len(read_runs(broken)) + len(list(broken.glob("parts/*.parquet"))) == n_written
+    assert 0 < n_written < len(read_runs(whole))
     run_experiment(read_experiment(toml), broken, n_jobs=1)
     assert read_results(whole).drop("seconds").equals(read_results(broken).drop("seconds"))
     assert read_runs(whole).drop("seconds").equals(read_runs(broken).drop("seconds"))
     assert not list(broken.glob("parts/*"))
 
 
-# Every run is saved as soon as it ends, so that kills fall between parts.
+# Every run is saved as soon as it ends. The process kills itself: from outside, a busy machine could be too late.
 KILLABLE = """
-import sys
+import os, signal, sys
 from pathlib import Path
 from cobras.bench import runner
 from cobras.bench.experiment import read_experiment
-runner.SAVE_EVERY = 0
-runner.run_experiment(read_experiment(Path(sys.argv[1])), Path(sys.argv[2]), n_jobs=1)
+toml, out, n_parts, when = sys.argv[1:]
+write_part, n_calls = runner.write_part, 0
+def write_or_be_killed(*given):
+    global n_calls
+    n_calls += 1
+    is_last = n_calls == int(n_parts)
+    if is_last and when == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    write_part(*given)
+    if is_last:
+        os.kill(os.getpid(), signal.SIGKILL)
+runner.SAVE_EVERY, runner.write_part = 0, write_or_be_killed
+runner.run_experiment(read_experiment(Path(toml)), Path(out), n_jobs=1)
 """
 
 
