@@ -129,7 +129,7 @@ def test_sums_and_distances_of_clusters():
 def test_a_forest_predicts_a_known_point_by_the_trees_that_do_not_know_it(iris):
     known, forest = some_known(0, n=30), PREDICTORS["forest"]
     rows = iris.rows().astype(np.float32)
-    times, nodes, thresholds, leaves = grow_forest(
+    used, nodes, thresholds, leaves = grow_forest(
         np.ascontiguousarray(rows[known.points].T), known.clusters.astype(np.int64), forest.n_trees, 1
     )
     found = np.exp(forest.left_out(iris, known)) - LEAF / 3
@@ -141,10 +141,10 @@ def test_a_forest_predicts_a_known_point_by_the_trees_that_do_not_know_it(iris):
             while nodes[tree, node, 0] >= 0:
                 feature, left = nodes[tree, node]
                 node = left + int(rows[point, feature] > thresholds[tree, node])
-            inside = times[tree] * (leaves[tree] == node)
+            inside = used[tree] & (leaves[tree] == node)
             by_tree.append(np.bincount(known.clusters, inside, 3) / inside.sum())
         np.testing.assert_allclose(everywhere[point], np.mean(by_tree, axis=0), atol=1e-5)
-        unaware = [share for tree, share in enumerate(by_tree) if times[tree, x] == 0]
+        unaware = [share for tree, share in enumerate(by_tree) if not used[tree, x]]
         np.testing.assert_allclose(found[x], np.mean(unaware, axis=0), atol=1e-5)
 
 

@@ -1,20 +1,21 @@
-"""Random forests, against slow walks of their trees and scikit-learn's."""
+"""Forests of random trees, against slow walks of their trees and scikit-learn's."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 
 from cobras.spaces.kernels.forest import (
-    FEW,
     best_cut,
+    draw_feature,
+    draw_threshold,
     find_leaf,
     forest_shares,
     grow_forest,
+    left_out_weights,
     next_random,
-    out_of_bag_weights,
 )
 
 
@@ -37,11 +38,12 @@ def slow_leaf(row, nodes, thresholds):
 
 
 @given(known_rows())
-def test_a_tree_is_fully_grown_on_a_sample_with_replacement(case):
-    rows, labels, (times, nodes, thresholds, leaves) = case
-    assert (times.sum(axis=1) == len(rows)).all()
+def test_a_tree_is_fully_grown_without_a_fifth_of_the_rows(case):
+    rows, labels, (used, nodes, thresholds, leaves) = case
+    n_out = 0 if len(rows) == 1 else -(-len(rows) // 5)
+    assert ((~used).sum(axis=1) == n_out).all()
     for tree in range(6):
-        drawn = np.flatnonzero(times[tree])
+        drawn = np.flatnonzero(used[tree])
         assert leaves[tree].tolist() == [slow_leaf(row, nodes[tree], thresholds[tree]) for row in rows]
         for leaf in np.unique(leaves[tree]):
             inside = drawn[leaves[tree, drawn] == leaf]
@@ -52,7 +54,7 @@ def test_a_tree_is_fully_grown_on_a_sample_with_replacement(case):
 @given(known_rows(), st.integers(1, 9), st.integers(0, 99))
 def test_shares_from_a_walk_of_the_trees(case, n, seed):
     rows, labels, forest = case
-    times, nodes, thresholds, leaves = forest
+    used, nodes, thresholds, leaves = forest
     new = np.random.default_rng(seed).uniform(-1, 10, (n, rows.shape[1])).astype(np.float32)
     k = int(labels.max()) + 1
     found = forest_shares(np.ascontiguousarray(new.T), labels, k, *forest)
@@ -60,59 +62,62 @@ def test_shares_from_a_walk_of_the_trees(case, n, seed):
         expected = np.zeros(k)
         for tree in range(6):
             leaf = slow_leaf(row, nodes[tree], thresholds[tree])
-            inside = times[tree] * (leaves[tree] == leaf)
+            inside = used[tree] & (leaves[tree] == leaf)
             expected += np.bincount(labels, inside, k) / inside.sum() / 6
         np.testing.assert_allclose(shares, expected, atol=1e-5)
 
 
 @given(known_rows())
-def test_out_of_bag_weights_from_the_definition(case):
-    """In each tree without row r, the drawn rows in the leaf of r count as often as they were drawn."""
-    rows, _, (times, _, _, leaves) = case
-    found = out_of_bag_weights(times, leaves)
+def test_weights_at_rows_left_out_from_the_definition(case):
+    """In each tree without row r, the rows that it was grown on count equally in the leaf of r."""
+    rows, _, (used, _, _, leaves) = case
+    found = left_out_weights(used, leaves)
     for r in range(len(rows)):
-        trees = np.flatnonzero(times[:, r] == 0)
-        inside = [times[tree] * (leaves[tree] == leaves[tree, r]) for tree in trees]
+        trees = np.flatnonzero(~used[:, r])
+        inside = [used[tree] & (leaves[tree] == leaves[tree, r]) for tree in trees]
         expected = np.mean([each / each.sum() for each in inside], axis=0) if inside else np.zeros(len(rows))
         np.testing.assert_allclose(found[r], expected, atol=1e-9)
 
 
-def test_a_node_is_cut_where_the_impurity_is_least():
-    """One feature, so that every cut is tried; against all cuts, one by one."""
+def test_a_node_gets_the_best_of_its_random_cuts():
+    """The same random numbers are drawn here: two of four features, and more where these are constant."""
     rng = np.random.default_rng(0)
-    for _ in range(50):
-        m = int(rng.integers(2, 12)) if rng.random() < 0.7 else FEW + 9
-        values, labels = rng.integers(0, 6, m).astype(np.float32), rng.integers(0, 3, m)
-        times = rng.integers(1, 4, m)
-        feature, threshold = best_cut(
-            values[None], np.argsort(values)[None], labels, times, np.arange(m), np.arange(1),
-            np.array([1], np.uint64), np.empty(3, np.int64), np.empty(3, np.int64),
-            np.zeros(m, bool), np.empty(m, np.int64),
-        )  # fmt: skip
+    for seed in range(200):
+        m = int(rng.integers(2, 30))
+        columns = rng.integers(0, 3, (4, m)).astype(np.float32) * rng.integers(0, 2, (4, 1)).astype(np.float32)
+        labels, drawn = rng.integers(0, 3, m), np.flatnonzero(rng.random(m) < 0.8)
+        if not len(drawn):
+            continue
+        room = np.empty(3, np.int64), np.empty(3, np.int64)
+        state, features = np.array([seed], np.uint64), np.arange(4)
+        found = best_cut(columns, labels, drawn, features, state, *room)
 
-        def purity(cut, values=values, labels=labels, times=times):
-            sides = [np.bincount(labels[side], times[side], 3) for side in (values <= cut, values > cut)]
+        def purity(feature, threshold, columns=columns, labels=labels, drawn=drawn):
+            is_right = columns[feature, drawn] > threshold
+            sides = [np.bincount(labels[drawn[side]], minlength=3) for side in (is_right, ~is_right)]
             return sum((side**2).sum() / side.sum() for side in sides)
 
-        cuts = np.unique(values)[:-1]
-        if len(set(labels)) == 1 or not len(cuts):
-            assert feature == -1
-        else:
-            assert feature == 0
-            assert purity(threshold) == pytest.approx(max(map(purity, cuts)))
+        if len(set(labels[drawn])) == 1:
+            assert found[0] == -1
+            continue
+        state, features, cuts = np.array([seed], np.uint64), np.arange(4), []
+        for visited in range(4):
+            if visited >= 2 and cuts:
+                break
+            values = columns[draw_feature(features, visited, state), drawn]
+            if values.min() < values.max():
+                cuts.append((int(features[visited]), draw_threshold(values.min(), values.max(), state)))
+        expected = max(cuts, key=lambda cut: purity(*cut)) if cuts else (-1, 0)
+        assert found == expected
 
 
-@pytest.mark.parametrize("low", [np.float32(1), np.nextafter(np.float32(1), np.float32(2))])
-def test_a_threshold_separates_neighbouring_numbers(low):
-    """The middle of two neighbouring numbers is rounded to the lower or the upper one."""
-    rows = np.array([[low, np.nextafter(low, np.float32(2))] * 8], np.float32)
-    labels = np.tile([0, 1], 8)
-    forest = grow_forest(rows, labels, 20, 0)
-    mixed = [tree for tree in range(20) if len(set(labels[forest[0][tree] > 0])) == 2]
-    assert mixed
-    for tree in mixed:
-        leaves = [find_leaf(rows, r, forest[1][tree], forest[2][tree]) for r in (0, 1)]
-        assert leaves[0] != leaves[1]
+@pytest.mark.parametrize("low", [np.float32(1), np.nextafter(np.float32(1), np.float32(2)), np.float32(-3e38)])
+def test_a_threshold_separates_the_lowest_value_from_the_highest(low):
+    state = np.array([0], np.uint64)
+    for high in (np.nextafter(low, np.float32(np.inf)), low + abs(low)):
+        found = [draw_threshold(low, high, state) for _ in range(200)]
+        assert all(low <= threshold < high for threshold in found)
+    assert np.mean(found) == pytest.approx(low + abs(low) / 2, rel=0.2)
 
 
 def test_random_numbers_are_those_of_splitmix64_and_even():
@@ -126,12 +131,12 @@ def test_random_numbers_are_those_of_splitmix64_and_even():
     assert (abs(counts - 1000) < 150).all()
 
 
-def test_a_forest_predicts_as_well_as_that_of_scikit_learn():
+def test_a_forest_predicts_as_that_of_scikit_learn():
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(150)
     rows, y = X[order].astype(np.float32), y[order]
-    forest = grow_forest(np.ascontiguousarray(rows[:60].T), y[:60], 100, 1)
+    forest = grow_forest(np.ascontiguousarray(rows[:60].T), y[:60], 400, 1)
     found = forest_shares(np.ascontiguousarray(rows[60:].T), y[:60], 3, *forest)
-    theirs = RandomForestClassifier(100, random_state=0).fit(rows[:60], y[:60]).predict_proba(rows[60:])
+    theirs = ExtraTreesClassifier(400, random_state=0).fit(rows[:60], y[:60]).predict_proba(rows[60:])
     assert np.abs(found - theirs).mean() < 0.03
     assert (found.argmax(axis=1) == y[60:]).mean() > 0.9

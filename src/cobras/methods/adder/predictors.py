@@ -1,7 +1,7 @@
 """Simple predictors of the cluster of each instance from those whose cluster is known.
 
 There are: diffusion, the nearest known point, the means of the clusters, ridge regression with linear and Gaussian
-kernels, and a random forest, which alone can ignore columns. Each gives scores, higher for likelier clusters, for
+kernels, and random trees, which alone can ignore columns. Each gives scores, higher for likelier clusters, for
 all points, and for every known point judging from the others alone. `mixture` makes probabilities of them.
 """
 
@@ -296,23 +296,23 @@ class RidgePredictor:
 class Forest(NamedTuple):
     """The trees as `cobras.spaces.kernels.forest` returns them."""
 
-    times: IndexArray
+    used: BoolArray
     nodes: IndexArray
     thresholds: FloatArray
     leaves: IndexArray
 
 
 class ForestPredictor:
-    """A random forest; the trees that were grown without a known point predict it."""
+    """Extremely randomised trees; those that were grown without a known point predict it."""
 
-    n_trees = 30
+    n_trees = 100
 
     def left_out(self, points: Points, known: KnownPoints) -> FloatArray:
         """The scores of all clusters at each known point, judging from the others: (m, k)."""
-        from cobras.spaces.kernels.forest import out_of_bag_weights
+        from cobras.spaces.kernels.forest import left_out_weights
 
         forest = self._fit(points, known)
-        shares = known.sums(out_of_bag_weights(forest.times, forest.leaves).T)
+        shares = known.sums(left_out_weights(forest.used, forest.leaves).T)
         scores: FloatArray = np.log(shares + np.float32(LEAF / known.n_clusters)).T
         return scores
 
