@@ -332,7 +332,7 @@ class ADDER(SplittingClusterer):
     ----------
     max_queries, random_state
         As in `COBRAS`, and so are the attributes.
-    n_parts, stop_belief, join, calm, doubt, predictors
+    n_parts, stop_belief, exclusion, join, calm, doubt, predictors
         See `cobras.methods.adder.adder`.
     n_init, full_restarts, medoid
         See `cobras.spaces.euclidean.EuclideanSpace`.
@@ -354,6 +354,7 @@ class ADDER(SplittingClusterer):
     random_state: Any = None
     n_parts: int = 12
     stop_belief: float = 0.05
+    exclusion: float = 0.8
     join: float = 1 / 3
     calm: float = 0.1
     doubt: float = 0.15

@@ -93,3 +93,48 @@ def test_series_are_clustered_by_their_distances(distance):
     run(session, LabelOracle(kind), until=lambda s: s.n_answers >= 20)
     assert adjusted_rand_score(kind, session.labels_) > 0.95
     assert session.confidence_.shape == (60,)
+
+
+def two_that_overlap(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two clusters, between which many belong to either."""
+    rng = np.random.default_rng(0)
+    half = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + half[:, None] * 2.0, half
+
+
+def test_what_differs_from_one_of_two_clusters_is_in_the_other():
+    """This is not asked, so that the same answers tell of more rows; and it is not said to be sure."""
+    rows, half = two_that_overlap()
+    sessions = {}
+    for exclusion in (0.8, 1.0):
+        sessions[exclusion] = session = Session(rows, "adder", random_state=0, exclusion=exclusion)
+        run(session, LabelOracle(half), until=lambda s: s.n_answers >= 60)
+    n_rows = {
+        exclusion: len({i for record in s.history for i in record.pair}) for exclusion, s in sessions.items()
+    }
+    assert n_rows[0.8] > n_rows[1.0] + 5
+    session = sessions[0.8]
+    told = np.unique(session.constraints().must_link)
+    inferred = np.setdiff1d(session.constraints().cannot_link, told)
+    assert len(inferred) > 5
+    assert len(session.partition.clusters) == 2
+    assert session.confidence_[told].min() >= np.float32(0.99)
+    assert session.confidence_[inferred].min() < np.float32(0.9)
+    # All of it is undone with the answers that it came from.
+    fresh = Session(rows, "adder", random_state=0, exclusion=0.8)
+    run(fresh, LabelOracle(half), until=lambda s: s.n_answers >= 30)
+    while session.n_answers > 30:
+        session.undo()
+    assert session.ask() == fresh.ask()
+    np.testing.assert_array_equal(session.labels_, fresh.labels_)
+
+
+def test_a_third_cluster_is_not_taken_for_one_of_two():
+    """Rows of clusters that were not met before are compared with all that are likely."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(6), 40)
+    rows = rng.normal(size=(240, 2)) + np.array([[0, 0], [2, 0], [4, 0], [0, 2], [2, 2], [4, 2]])[kind] * 1.5
+    session = Session(rows, "adder", random_state=0, exclusion=0.8)
+    run(session, LabelOracle(kind), until=lambda s: s.n_answers >= 120)
+    assert len({kind[i] for i in np.unique(session.constraints().must_link)}) == 6
+    assert len(session.partition.clusters) >= 6

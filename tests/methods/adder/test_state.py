@@ -3,6 +3,7 @@
 from itertools import combinations, product
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
@@ -31,12 +32,15 @@ def test_the_parts_to_compare_are_of_unknown_relation_and_only_once(state):
 
 def test_clusters_are_compared_likeliest_first(state):
     """For a setosa, the cluster of the two known ones comes first; its own cluster never comes."""
-    order = state.likely_clusters(10, 0.0)
+    likely = state.likely_clusters(10, 0.0)
+    order, p = zip(*likely, strict=True)
     component = state.constraints.component
     assert component(order[0]) == component(0)
     assert len({component(i) for i in order}) == len(order)
-    assert component(0) not in map(component, state.likely_clusters(3, 0.0))
-    assert state.likely_clusters(10, 1.0) == order[:1]
+    assert list(p) == sorted(p, reverse=True)
+    assert sum(p) == pytest.approx(1)
+    assert component(0) not in [component(i) for i, _ in state.likely_clusters(3, 0.0)]
+    assert state.likely_clusters(10, 1.0) == likely[:1]
 
 
 def test_the_most_uncertain_instance_is_a_new_one_until_all_are_tried(state):

@@ -11,7 +11,6 @@ from cobras.spaces.kernels.forest import (
     best_cut,
     draw_feature,
     draw_threshold,
-    find_leaf,
     forest_shares,
     grow_forest,
     left_out_weights,
@@ -84,7 +83,9 @@ def test_a_node_gets_the_best_of_its_random_cuts():
     rng = np.random.default_rng(0)
     for seed in range(200):
         m = int(rng.integers(2, 30))
-        columns = rng.integers(0, 3, (4, m)).astype(np.float32) * rng.integers(0, 2, (4, 1)).astype(np.float32)
+        columns = rng.integers(0, 3, (4, m)).astype(np.float32) * rng.integers(0, 2, (4, 1)).astype(
+            np.float32
+        )
         labels, drawn = rng.integers(0, 3, m), np.flatnonzero(rng.random(m) < 0.8)
         if not len(drawn):
             continue
@@ -111,7 +112,9 @@ def test_a_node_gets_the_best_of_its_random_cuts():
         assert found == expected
 
 
-@pytest.mark.parametrize("low", [np.float32(1), np.nextafter(np.float32(1), np.float32(2)), np.float32(-3e38)])
+@pytest.mark.parametrize(
+    "low", [np.float32(1), np.nextafter(np.float32(1), np.float32(2)), np.float32(-3e38)]
+)
 def test_a_threshold_separates_the_lowest_value_from_the_highest(low):
     state = np.array([0], np.uint64)
     for high in (np.nextafter(low, np.float32(np.inf)), low + abs(low)):

@@ -21,6 +21,7 @@ from collections.abc import Generator
 from functools import partial
 from itertools import islice
 from numbers import Real
+from typing import NamedTuple
 
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
@@ -28,12 +29,21 @@ from cobras.core.types import Answer, Pair
 from cobras.methods.adder.certainty import Certainty
 from cobras.methods.adder.knowledge import Options
 from cobras.methods.adder.predictors import predictor_names
-from cobras.methods.adder.recheck import Recheck
+from cobras.methods.adder.recheck import Recheck, share_of_wrong_answers
 from cobras.methods.adder.state import State
 from cobras.methods.inside import search_inside
 from cobras.methods.protocol import Grown, Reconsider, Step, Steps, ask
 from cobras.spaces.base import EmbeddedSpace, Space, VectorSpace
 
+
+class Until(NamedTuple):
+    """How long an instance is compared with clusters; see the options of `adder`."""
+
+    stop_belief: float
+    exclusion: float
+
+
+TO_THE_END = Until(0, 1)
 PATIENCE = 6  # answers after which the first parts may be found too coarse
 MANY = 48  # first parts from which on clusters are surely many
 
@@ -45,6 +55,7 @@ def adder(
     *,
     n_parts: int = 12,
     stop_belief: float = 0.05,
+    exclusion: float = 0.8,
     join: float = 1 / 3,
     calm: float = 0.1,
     doubt: float = 0.15,
@@ -58,6 +69,9 @@ def adder(
         Super-instances of the first split.
     stop_belief : float
         A new instance is not compared with clusters that are less likely than this.
+    exclusion : float
+        A new instance that differs from the likeliest clusters is taken to be in the next one, without a question,
+        if that is at least so likely; 1 always asks.
     join : float
         Clusters whose relation was not asked are shown as one if they are at least so likely the same: too many
         small clusters cost more than a wrong join.
@@ -73,43 +87,48 @@ def adder(
         raise InvalidDataError(
             "ADDER looks at neighbours, so it needs a table of numbers or series in memory."
         )
-    numbers = {"stop_belief": stop_belief, "join": join, "calm": calm, "doubt": doubt}
+    numbers = {"stop_belief": stop_belief, "exclusion": exclusion, "join": join, "calm": calm, "doubt": doubt}
     for name, value in numbers.items():
         if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
             raise InvalidDataError(f"{name} must be a finite number from 0 on, not {value!r}.")
     options = Options(n_parts, join, calm, doubt, predictor_names(predictors))
+    until = Until(stop_belief, exclusion)
     state = State(space, constraints, seed, options)
     tried, rechecked = state.tried, set[Pair]()
     is_compared, n_before, to_split = False, len(constraints), None
     unsure: set[tuple[int, int]] = set()
+    placing: int | None = None  # a mark or a constraint between two of its comparisons does not end them
     while True:
         try:
             if to_split is not None:
                 inside, to_split = to_split, None
                 yield from search_inside(space, constraints, inside)
-            elif (instance := state.most_uncertain_new_row()) is not None:
-                tried.add(instance)
-                yield from place(state, instance, stop_belief)
+            elif placing is not None:
+                yield from place(state, placing, until)
+                placing = None
+            elif (placing := state.most_uncertain_new_row()) is not None:
+                tried.add(placing)
             elif not is_compared:
                 yield from compare_first_parts(state, n_before)
                 # After rows were added, old ones stay where they are until the next answer.
                 is_compared, n_before = state.is_held or not state.split_finer(), len(constraints)
             elif (doubtful := state.answer_to_recheck(rechecked)) is not None:
-                yield from ask_again(state, doubtful, rechecked, stop_belief)
+                yield from ask_again(state, doubtful, rechecked, until)
             elif (two := state.most_informative_pair()) is not None and two not in unsure:
                 if (yield from compare(state, two)) is Answer.UNSURE:
                     unsure.add(two)
-            elif (instance := state.most_uncertain()) is not None:
-                tried.add(instance)
-                yield from place(state, instance, stop_belief)
+            elif (placing := state.most_uncertain()) is not None:
+                tried.add(placing)
             else:
-                # At last also the comparisons that were too unlikely to be asked.
-                for instance in sorted({*state.seeds(), *tried}):
-                    yield from place(state, instance, 0)
+                # At last what was inferred, one by one, and the comparisons that were too unlikely to be asked.
+                for instance in (*state.inferred, *sorted({*state.seeds(), *tried})):
+                    state.inferred.pop(instance, None)
+                    yield from place(state, instance, TO_THE_END)
                 yield Step(None, state.partition(), beliefs=Certainty(state))
         except (Grown, Reconsider) as signal:
             if isinstance(signal, Grown):
-                space, state = signal.space, state.grown(signal)
+                # New rows come first.
+                space, state, placing = signal.space, state.grown(signal), None
             state.update_marks()
             to_split = state.shown_with_nodes() if constraints.to_split else None
 
@@ -137,19 +156,32 @@ def compare(state: State, two: tuple[int, int]) -> Generator[Step, Answer, Answe
     return ask(state.constraints, pairs, partition, state.relation, state.board, Certainty(state), scope)
 
 
-def place(state: State, instance: int, stop_belief: float) -> Generator[Step, Answer, None]:
-    """Compare an instance with the clusters, likeliest first, until it belongs to one or none is likely."""
+def place(state: State, instance: int, until: Until) -> Generator[Step, Answer, None]:
+    """Compare an instance with the clusters, likeliest first, until it belongs to one or none is likely.
+
+    Where two clusters are known, "different from the first" nearly always means the second: this is not asked.
+    """
     if not state.may_ask_about(instance):
         return
-    for cluster in state.likely_clusters(instance, stop_belief):
+    # How likely it is in the known clusters that it was not found to differ from, and in none that is known.
+    left, new, wrong = 1.0, state.chance_of_new_cluster(), share_of_wrong_answers(state.constraints)
+    for cluster, p in state.likely_clusters(instance, until.stop_belief):
+        is_sure = p >= until.exclusion * (left + new + wrong * (1 - left))
+        # Not for a person who was seen to err: a wrong "different" would no longer show.
+        if left < 1 and is_sure and not state.constraints.doubted:
+            state.inferred[instance] = cluster
+            return
         if state.relation(instance, cluster) is None:
             yield from compare(state, (instance, cluster))
-        if state.relation(instance, cluster) is Answer.SAME:
-            return
+        match state.relation(instance, cluster):
+            case Answer.SAME:
+                return
+            case Answer.DIFFERENT:
+                left -= p
 
 
 def ask_again(
-    state: State, doubtful: Recheck, rechecked: set[Pair], stop_belief: float
+    state: State, doubtful: Recheck, rechecked: set[Pair], until: Until
 ) -> Generator[Step, Answer, None]:
     """Take a doubtful answer out and ask about another pair in its place; if this confirms it, it comes back."""
     constraints, pair, partition = state.constraints, doubtful.pair, state.partition()
@@ -173,4 +205,4 @@ def ask_again(
     rechecked.add(pair)
     rechecked.update(Pair(i, j).ordered for i, j in pairs)
     if doubtful.answer is Answer.SAME and answer is Answer.DIFFERENT:
-        yield from place(state, doubtful.sides[0][0], stop_belief)
+        yield from place(state, doubtful.sides[0][0], until)

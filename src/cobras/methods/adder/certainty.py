@@ -37,8 +37,8 @@ class Certainty:
         p, number = self.shown or self.state.shown_probabilities()
         points = self.state.points
         at = p[np.arange(len(p)), number]
-        answered = points.of(sorted(self.state.answered_instances()))
-        at[answered] = np.maximum(at[answered], ANSWERED)
+        settled = points.of(self.state.settled_instances())
+        at[settled] = np.maximum(at[settled], ANSWERED)
         sure: FloatArray = at[points.of(range(points.n_instances))].astype(np.float32)
         return sure
 

@@ -26,6 +26,7 @@ from cobras.spaces.kernels.linkage import join_likely
 T = TypeVar("T")
 
 MEMBERS = 8  # a first split into parts with fewer members than this on average is too fine
+NEW = 0.3, 1.0  # new clusters among so many instances, before any is seen
 
 
 class Options(NamedTuple):
@@ -68,6 +69,8 @@ class Knowledge:
         self._n_placed = 0
         self._held: tuple[object, Prediction] | None = None
         self.tried: set[int] = set()  # instances that were compared with all clusters that were likely
+        # Instances that are taken to be in the cluster of another one, since they differ from the other clusters.
+        self.inferred: dict[int, int] = {}
         self._marks = Marks(constraints, self.points)
         self._shown: Partition | None = None
         self._last: dict[str, tuple[object, Any]] = {}
@@ -84,7 +87,8 @@ class Knowledge:
         before, shown = self._prediction(), self._shown_clusters()
         parts = self.points.grown_parts(tuple(self.first_parts), signal)
         found = type(self)(signal.space, self.constraints, self._seed, self._options, parts)
-        found.tried, found._shown, found._new = self.tried, growth.partition, growth.unsure.tolist()
+        found.tried, found.inferred = self.tried, self.inferred
+        found._shown, found._new = growth.partition, growth.unsure.tolist()
         found._marks.update(growth.partition)
         # While a cluster is being split, an older clustering is shown: of that nothing is believed.
         if signal.partition is partition:
@@ -165,14 +169,14 @@ class Knowledge:
         return row_shares(p[:, self._shown_clusters()[first]])
 
     def expected_ari(self, shown: tuple[FloatArray, IndexArray] | None = None) -> float:
-        """The adjusted Rand index that the clustering is expected to have; points in answers are sure.
+        """The adjusted Rand index that the clustering is expected to have; points that answers put there are sure.
 
         `shown` are the probabilities and clusters of points, where the constraints as they are give others.
         """
 
         def make() -> float:
             p, number = shown or self.shown_probabilities()
-            p, known = p.copy(), self.points.of(sorted(self.answered_instances()))
+            p, known = p.copy(), self.points.of(self.settled_instances())
             p[known] = 0
             p[known, number[known]] = 1
             return expected_ari(p, number, self.points.weight)
@@ -230,15 +234,24 @@ class Knowledge:
         return True
 
     def relation(self, i: int, j: int) -> Answer | None:
-        """What the answers and marks imply."""
+        """What the answers and marks imply, with what was inferred."""
         return self.links.relation(i, j)
 
     @property
     def links(self) -> Constraints:
-        """The answers and marks as links; marks are not answers, so they are not among the constraints."""
-        if not self._marks:
+        """The answers, marks and inferences as links; only answers are among the constraints."""
+        if not self._marks and not self.inferred:
             return self.constraints
-        return self._latest(lambda: self._marks.links(self.seeds()), "links")
+
+        def make() -> Constraints:
+            links = self._marks.links(self.seeds())
+            for i, j in self.inferred.items():
+                # Later answers may have said where it is.
+                if links.relation(i, j) is None:
+                    links.add(i, j, Answer.SAME)
+            return links
+
+        return self._latest(make, "links")
 
     def seeds(self) -> list[int]:
         """The instances that something is known about, and the representatives of the first parts."""
@@ -253,6 +266,17 @@ class Knowledge:
     def answered_instances(self) -> set[int]:
         """The instances that take part in an answer that is in force."""
         return set(self.constraints.rows())
+
+    def settled_instances(self) -> list[int]:
+        """Those of them that the answers put where they are: their place is not just inferred."""
+        return sorted(self.answered_instances() - self.inferred.keys())
+
+    def chance_of_new_cluster(self) -> float:
+        """How likely the next instance is in none of the known clusters."""
+        # As Good and Turing: the share of the instances so far that were the only ones of their clusters.
+        known = self._known()
+        n_answered = np.bincount(known.clusters, known.is_answered)
+        return float((np.count_nonzero(n_answered == 1) + NEW[0]) / (n_answered.sum() + NEW[1]))
 
     def _in_complete(self) -> BoolArray:
         return self._marks.inside(complete_only=True)
@@ -342,12 +366,13 @@ class Knowledge:
         return known._replace(clusters=number[known.clusters])
 
     def _key(self) -> tuple[object, ...]:
-        """What every result depends on: the answers in force, the marks and the first parts."""
-        version = (self.constraints.n_changes, len(self.first_parts), self._marks.key)
+        """What every result depends on: the answers in force, the marks, what was inferred, and the first parts."""
+        inferred = tuple(self.inferred.items())
+        version = (self.constraints.n_changes, len(self.first_parts), self._marks.key, inferred)
         if self._version is None or self._version[0] != version:
             said = [(*pair, answer) for pair, answer in self.constraints]
             codes = np.array(sorted(said), dtype=np.int64)
-            self._version = version, (*self._start, len(self.first_parts), digest(codes), self._marks.key)
+            self._version = version, (*self._start, digest(codes), *version[1:])
         return self._version[1]
 
     def _memoise(self, make: Callable[[], T], *what: object) -> T:

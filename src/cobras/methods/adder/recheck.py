@@ -67,8 +67,7 @@ def answers_to_recheck(
     alike /= n_small * n_large
     b = np.where(n_small == 1, b, np.where(same, alike, np.maximum(b, alike)))
     against = np.clip(np.where(same, 1 - b, b), FLOOR, 1 - FLOOR)
-    n_wrong = PRIOR[0] + len(constraints.doubted)
-    e = n_wrong / (PRIOR[1] + len(constraints) + len(constraints.doubted))
+    e = share_of_wrong_answers(constraints)
     wrong = e * against / (e * against + (1 - e) * (1 - against))
     # How many instances have each known point as their nearest one.
     nearest = points.nearest(known.points)
@@ -77,6 +76,12 @@ def answers_to_recheck(
     order = np.argsort(-worth, kind="stable").tolist()
     contradicted = wrong * (1 - e) / (wrong * (1 - e) + (1 - wrong) * e)
     return [Recheck(float(worth[c]), float(contradicted[c]), *cases[c]) for c in order]
+
+
+def share_of_wrong_answers(constraints: Constraints) -> float:
+    """How many answers are wrong, judging from those that were asked again."""
+    n_wrong = len(constraints.doubted)
+    return (PRIOR[0] + n_wrong) / (PRIOR[1] + len(constraints) + n_wrong)
 
 
 def sides_of(

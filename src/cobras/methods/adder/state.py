@@ -123,13 +123,13 @@ class State(Knowledge):
     def _best_pair(self) -> tuple[float, tuple[int, int] | None]:
         return self._memoise(lambda: self._best(*self._gains(self._masses())), "pair")
 
-    def likely_clusters(self, instance: int, stop_belief: float) -> list[int]:
-        """One instance of each known component but its own, likeliest first, down to a probability.
+    def likely_clusters(self, instance: int, stop_belief: float) -> list[tuple[int, float]]:
+        """One instance of each known component but its own, and its probability, likeliest first, down to one.
 
         The likeliest one is in it in any case.
         """
 
-        def make() -> list[int]:
+        def make() -> list[tuple[int, float]]:
             at, linked = self.points.of([instance]), {*self.links.members(instance)}
             others = [i for i in self.open_seeds() if i not in linked]
             if not others:
@@ -150,7 +150,8 @@ class State(Knowledge):
             likely = likely / max(likely.sum(), 1e-300)
             first = np.unique(where, return_index=True)[1]
             least = min(stop_belief, likely.max())
-            return [others[first[c]] for c in np.argsort(-likely, kind="stable") if likely[c] >= least]
+            order = [c for c in np.argsort(-likely, kind="stable") if likely[c] >= least]
+            return [(others[first[c]], float(likely[c])) for c in order]
 
         return self._memoise(make, "order", instance, stop_belief)
 
@@ -223,4 +224,6 @@ class State(Knowledge):
 
     def _seeds_linked_to(self, instance: int) -> list[int]:
         linked = {*self.links.members(instance)}
-        return [i for i in self.open_seeds() if i in linked] or [instance]
+        found = [i for i in self.open_seeds() if i in linked] or [instance]
+        # One that is there by inference is shown only if nothing else is.
+        return [i for i in found if i not in self.inferred] or found

@@ -1,9 +1,9 @@
 """A forest of extremely randomised trees: which classes the known rows have that lie in the leaves of a row.
 
 As in Geurts, Ernst and Wehenkel (2006), sqrt(d) random features are tried at each node, each with one random
-threshold; the best of these is taken, by Gini impurity, and trees are fully grown. From a few dozen known rows such
-trees predict better than those of Breiman's random forest, whose thresholds fit the sample. They are not grown on all
-known rows, but without every fifth: these tell how well the forest predicts rows that it does not know.
+threshold; the best of these is taken, by Gini impurity, and trees are fully grown. From a few dozen known rows
+such trees predict better than those of Breiman's random forest, whose thresholds fit the sample. Each tree is grown
+without every fifth known row: these tell how well the forest predicts rows that it does not know.
 """
 
 import numpy as np
