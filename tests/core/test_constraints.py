@@ -148,3 +148,18 @@ def test_decisive_answers_are_those_without_which_less_is_known(answers):
             )
             assert (answer, sorted(decisive[pair][1])) == (decisive[pair][0], sides)
             assert len(decisive[pair][1][0]) <= len(decisive[pair][1][1])
+
+
+@given(said)
+def test_a_copy_says_the_same_and_goes_its_own_way(answers):
+    constraints = consistent(answers)
+    copy, before = constraints.copy(), relations(constraints)
+    assert list(copy) == list(constraints)
+    assert copy.rows() == constraints.rows()
+    assert relations(copy) == before
+    for i, j in itertools.combinations(range(N), 2):
+        if copy.relation(i, j) is None:
+            copy.add(i, j, Answer.SAME)
+            assert copy.relation(i, j) is Answer.SAME
+    assert relations(constraints) == before
+    assert copy.rows() == constraints.rows() or None in before

@@ -17,7 +17,7 @@ import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
 from cobras.spaces.kernels.compile import Array, kernel
-from cobras.spaces.kernels.forest import draw_feature, move_to, next_random
+from cobras.spaces.kernels.forest import draw_feature, next_random
 
 SMALL = 32  # a node with less than one in so many rows sorts them: m log m steps instead of n
 
@@ -83,6 +83,14 @@ def similarity(found: IndexArray, rows: IndexArray, groups: Sequence[Sequence[in
         share = np.bincount(found[np.asarray(group)].ravel(), minlength=n_leaves) / (len(group) * n_trees)
         means[:, j] = share[own].sum(axis=1)
     return means
+
+
+@kernel()
+def move_to(side: Array, total: Array, c: int, w: int) -> tuple[int, int]:
+    """Move w rows of class c to a side; how much more the squared counts of it, and of the other, are then."""
+    more, less = w * (2 * side[c] + w), w * (w - 2 * (total[c] - side[c]))
+    side[c] += w
+    return more, less
 
 
 @kernel()

@@ -175,6 +175,15 @@ class Constraints:
                 others.add(*pair, answer)
         return others
 
+    def copy(self) -> Constraints:
+        """The same answers, to which others may be added: much faster than by adding all of them again."""
+        found = Constraints()
+        found._root, found._answers, found._rows = self._root.copy(), self._answers.copy(), self._rows.copy()
+        found._component = {root: members.copy() for root, members in self._component.items()}
+        found._apart = {root: others.copy() for root, others in self._apart.items()}
+        found._must_links = {i: others.copy() for i, others in self._must_links.items()}
+        return found
+
     def doubt(self, pair: Pair) -> None:
         """Take an answer out of force, and with it all that only it implied."""
         self.doubted[pair] = self._answers[pair]

@@ -129,3 +129,18 @@ def mark_first_cluster(state, *, complete):
         else:
             state.constraints.pure.add(s.mark)
     state.update_marks()
+
+
+def test_an_inference_ends_where_an_answer_says_where_the_instance_is(state):
+    """Otherwise the cluster of the answer and the inferred one would be taken for one."""
+    constraints = state.constraints
+    constraints.add(10, 0, Answer.DIFFERENT)
+    state.infer(10, 70)
+    assert state.relation(10, 70) is Answer.SAME
+    assert state.inferences() == {10: 70}
+    assert 10 not in state.settled_instances()
+    constraints.add(10, 120, Answer.SAME)
+    assert state.relation(10, 70) is None
+    assert state.relation(120, 70) is None
+    assert state.inferences() == {}
+    assert 10 in state.settled_instances()

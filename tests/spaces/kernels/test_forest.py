@@ -89,7 +89,7 @@ def test_a_node_gets_the_best_of_its_random_cuts():
         labels, drawn = rng.integers(0, 3, m), np.flatnonzero(rng.random(m) < 0.8)
         if not len(drawn):
             continue
-        room = np.empty(3, np.int64), np.empty(3, np.int64)
+        room = np.empty((3, 3), np.int64), np.empty(m, np.float32)
         state, features = np.array([seed], np.uint64), np.arange(4)
         found = best_cut(columns, labels, drawn, features, state, *room)
 

@@ -169,7 +169,7 @@ def place(state: State, instance: int, until: Until) -> Generator[Step, Answer, 
         is_sure = p >= until.exclusion * (left + new + wrong * (1 - left))
         # Not for a person who was seen to err: a wrong "different" would no longer show.
         if left < 1 and is_sure and not state.constraints.doubted:
-            state.inferred[instance] = cluster
+            state.infer(instance, cluster)
             return
         if state.relation(instance, cluster) is None:
             yield from compare(state, (instance, cluster))

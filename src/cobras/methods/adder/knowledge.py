@@ -29,6 +29,13 @@ MEMBERS = 8  # a first split into parts with fewer members than this on average 
 NEW = 0.3, 1.0  # new clusters among so many instances, before any is seen
 
 
+class Inference(NamedTuple):
+    """That an instance is in the cluster of another one, and how many instances its answers tied it to then."""
+
+    cluster: int
+    n_linked: int
+
+
 class Options(NamedTuple):
     """The options of `adder` that change what is predicted."""
 
@@ -70,7 +77,7 @@ class Knowledge:
         self._held: tuple[object, Prediction] | None = None
         self.tried: set[int] = set()  # instances that were compared with all clusters that were likely
         # Instances that are taken to be in the cluster of another one, since they differ from the other clusters.
-        self.inferred: dict[int, int] = {}
+        self.inferred: dict[int, Inference] = {}
         self._marks = Marks(constraints, self.points)
         self._shown: Partition | None = None
         self._last: dict[str, tuple[object, Any]] = {}
@@ -245,13 +252,25 @@ class Knowledge:
 
         def make() -> Constraints:
             links = self._marks.links(self.seeds())
-            for i, j in self.inferred.items():
-                # Later answers may have said where it is.
+            for i, j in self.inferences().items():
                 if links.relation(i, j) is None:
                     links.add(i, j, Answer.SAME)
             return links
 
         return self._latest(make, "links")
+
+    def infer(self, instance: int, cluster: int) -> None:
+        """Take an instance to be in the cluster of another one, until an answer ties it to any."""
+        self.inferred[instance] = Inference(cluster, len(self.constraints.members(instance)))
+
+    def inferences(self) -> dict[int, int]:
+        """What was inferred and still holds: answers since then have tied the instance to nothing else."""
+        make = lambda: {  # noqa: E731
+            i: found.cluster
+            for i, found in self.inferred.items()
+            if len(self.constraints.members(i)) == found.n_linked
+        }
+        return self._latest(make, "inferences")
 
     def seeds(self) -> list[int]:
         """The instances that something is known about, and the representatives of the first parts."""
@@ -269,7 +288,7 @@ class Knowledge:
 
     def settled_instances(self) -> list[int]:
         """Those of them that the answers put where they are: their place is not just inferred."""
-        return sorted(self.answered_instances() - self.inferred.keys())
+        return sorted(self.answered_instances() - self.inferences().keys())
 
     def chance_of_new_cluster(self) -> float:
         """How likely the next instance is in none of the known clusters."""

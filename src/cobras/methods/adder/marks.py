@@ -79,9 +79,7 @@ class Marks:
 
     def links(self, seeds: Sequence[int]) -> Constraints:
         """The answers, and that the seeds in a marked cluster belong together unless an answer says otherwise."""
-        links = Constraints()
-        for pair, answer in self._constraints:
-            links.add(*pair, answer)
+        links = self._constraints.copy()
         at = self._points.of(seeds)
         for points in self.clusters(complete=True) + self.clusters(complete=False):
             for x, y in pairwise(np.flatnonzero(np.isin(at, points)).tolist()):

@@ -226,4 +226,4 @@ class State(Knowledge):
         linked = {*self.links.members(instance)}
         found = [i for i in self.open_seeds() if i in linked] or [instance]
         # One that is there by inference is shown only if nothing else is.
-        return [i for i in found if i not in self.inferred] or found
+        return [i for i in found if i not in self.inferences()] or found

@@ -33,14 +33,6 @@ def draw_feature(features: Array, visited: int, state: Array) -> int:
 
 
 @kernel()
-def move_to(side: Array, total: Array, c: int, w: int) -> tuple[int, int]:
-    """Move w rows of class c to a side; how much more the squared counts of it, and of the other, are then."""
-    more, less = w * (2 * side[c] + w), w * (w - 2 * (total[c] - side[c]))
-    side[c] += w
-    return more, less
-
-
-@kernel()
 def draw_threshold(low: np.float32, high: np.float32, state: Array) -> np.float32:
     """A random number from the low one on and below the high one."""
     share = np.float32(next_random(state, 1 << 24)) / np.float32(1 << 24)
@@ -55,8 +47,8 @@ def best_cut(
     drawn: Array,
     features: Array,
     state: Array,
-    total: Array,
-    left: Array,
+    counts: Array,
+    values: Array,
 ) -> tuple[int, np.float32]:
     """The feature and threshold with the least Gini impurity: sqrt(d) random ones of each; -1 for a leaf.
 
@@ -64,33 +56,40 @@ def best_cut(
     """
     d, size = len(features), len(drawn)
     best_feature, best_threshold, best = -1, np.float32(0), -1.0
+    total, left, classes = counts[0], counts[1], counts[2]
     for s in drawn:
         total[labels[s]] = 0
-    squares = 0
+    n_classes = 0
     for s in drawn:
         c = labels[s]
-        squares += 2 * total[c] + 1
+        if total[c] == 0:
+            classes[n_classes] = c
+            n_classes += 1
         total[c] += 1
-    if total[labels[drawn[0]]] == size:
+    if n_classes == 1:
         return best_feature, best_threshold
     visited, wanted = 0, max(1, int(np.sqrt(d)))
     while visited < d and (visited < wanted or best_feature < 0):
         f = draw_feature(features, visited, state)
         visited += 1
-        values = columns[f]
-        low = high = values[drawn[0]]
-        for s in drawn:
-            low, high = min(low, values[s]), max(high, values[s])
+        low = high = columns[f, drawn[0]]
+        for r in range(size):
+            value = columns[f, drawn[r]]
+            values[r] = value
+            low, high = min(low, value), max(high, value)
         if low == high:
             continue
         threshold = draw_threshold(low, high, state)
-        for s in drawn:
-            left[labels[s]] = 0
-        n_left, squares_left, squares_right = 0, 0, squares
-        for s in drawn:
-            if values[s] <= threshold:
-                more, less = move_to(left, total, labels[s], 1)
-                squares_left, squares_right, n_left = squares_left + more, squares_right + less, n_left + 1
+        for x in range(n_classes):
+            left[classes[x]] = 0
+        for r in range(size):
+            left[labels[drawn[r]]] += values[r] <= threshold
+        n_left, squares_left, squares_right = 0, 0, 0
+        for x in range(n_classes):
+            c = classes[x]
+            n_left += left[c]
+            squares_left += left[c] * left[c]
+            squares_right += (total[c] - left[c]) * (total[c] - left[c])
         gain = squares_left / n_left + squares_right / (size - n_left)
         if gain > best:
             best, best_feature, best_threshold = gain, f, threshold
@@ -115,7 +114,7 @@ def grow_forest(columns: Array, labels: Array, n_trees: int, seed: int) -> tuple
     d, m = columns.shape
     n_classes = labels.max() + 1
     classes = labels.astype(np.uint32)
-    total, left = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    counts, values = np.empty((3, n_classes), np.int64), np.empty(m, np.float32)
     state = np.array([seed], np.uint64)
     features, rows = np.arange(d), np.arange(m)
     n_out = (m + LEFT_OUT - 1) // LEFT_OUT if m > 1 else 0
@@ -135,8 +134,10 @@ def grow_forest(columns: Array, labels: Array, n_trees: int, seed: int) -> tuple
             depth -= 1
             node, first, last = stack[depth, 0], stack[depth, 1], stack[depth, 2]
             here = drawn[first:last]
-            feature, threshold = best_cut(columns, classes, here, features, state, total, left)
+            feature, threshold = best_cut(columns, classes, here, features, state, counts, values)
             if feature < 0:
+                for s in here:
+                    leaves[tree, s] = node
                 continue
             middle, end = first, last - 1
             while middle <= end:
@@ -151,9 +152,9 @@ def grow_forest(columns: Array, labels: Array, n_trees: int, seed: int) -> tuple
             push(stack, depth + 1, n_nodes + 1, middle, last)
             n_nodes += 2
             depth += 2
-    for tree in range(n_trees):
         for s in range(m):
-            leaves[tree, s] = find_leaf(columns, s, nodes[tree], thresholds[tree])
+            if not used[tree, s]:
+                leaves[tree, s] = find_leaf(columns, s, nodes[tree], thresholds[tree])
     return used, nodes, thresholds, leaves
 
 
