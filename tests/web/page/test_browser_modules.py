@@ -62,6 +62,9 @@ def test_labels_do_not_cover_each_other_where_there_is_room(page: Page) -> None:
     crowd = call(page, "map/geometry", body, [{"x": 40, "y": 20, "halves": [80, 11]}] * 9, [], size)
     assert [label["text"] for label in crowd][-1] == 1
     assert len({tuple(label["box"]) for label in crowd}) >= 4
+    # A name that is wider than the map gives way to the number.
+    (wide,) = call(page, "map/geometry", body, [{"x": 40, "y": 20, "halves": [300, 11]}], [], size)
+    assert wide["text"] == 1
 
 
 def test_a_pile_keeps_its_number_while_it_is_shown(page: Page) -> None:

@@ -138,7 +138,7 @@ export function placeLabels(labels, taken, { width, height }, half) {
       })),
     );
     const isFree = (/** @type {{ box: Box }} */ { box: [a, b, w, h] }) =>
-      filled.every(([c, d, v, g]) => Math.abs(a - c) > w + v || Math.abs(b - d) > h + g);
+      2 * w <= width && filled.every(([c, d, v, g]) => Math.abs(a - c) > w + v || Math.abs(b - d) > h + g);
     const found = places.find(isFree) ?? places[(halves.length - 1) * AWAY.length];
     filled.push(found.box);
     return found;
