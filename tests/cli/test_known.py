@@ -119,6 +119,47 @@ def test_spellings_of_a_label_are_one(partly: Path, capsys: Captured) -> None:
     assert "3 labels, of 60 of 60 rows" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("source", ["kind", "known.csv"])
+def test_a_session_in_which_each_spelling_was_a_label_goes_on(
+    partly: Path, source: str, capsys: Captured
+) -> None:
+    """It says that Shoes and shoes are different; that they are the same would contradict it."""
+    words = ["Shoes", "shoes", "Books", *["Shoes"] * 57]
+    frame = read_dataset(partly, drop=["guess"]).frame.with_columns(kind=pl.Series(words))
+    frame.write_csv("kinds.csv")
+    pl.DataFrame({"id": frame[:, 0], "label": words}).write_csv("known.csv")
+    dataset = read_dataset("kinds.csv", label="species", drop=["kind", "guess"])
+    session = Session(dataset.X, "cobras", 0)
+    session.add_constraints(labels=words)
+    add_known(session, dataset, source)
+    assert len(session.history) == 1
+    assert capsys.readouterr().err == ""
+    fresh = Session(dataset.X, "cobras", 0)
+    add_known(fresh, dataset, source)
+    add_known(fresh, dataset, source)
+    assert len(fresh.history) == 1
+    assert "2 labels, of 60 of 60 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("memory", ["1000000000", "1"])
+def test_classes_of_a_table_of_any_size_are_the_same(
+    partly: Path, memory: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spellings are one class, also in a table larger than memory; yes and true are two."""
+    monkeypatch.setenv("COBRAS_MEMORY", memory)
+    frame = pl.read_csv(partly).drop("guess")
+    codes = frame["species"].rank("dense").to_list()
+    words = {1: ("yes", "Yes ", "YES"), 2: ("true",) * 3, 3: ("off",) * 3}
+    spelled = [words[code][k % 3] for k, code in enumerate(codes)]
+    reports = []
+    for name, classes in (("plain", [str(code) for code in codes]), ("spelled", spelled)):
+        frame.with_columns(species=pl.Series(classes)).write_csv(f"{name}.csv")
+        given = ["run", f"{name}.csv", "--label", "species", "--max-queries", "12", "--json"]
+        assert main(given) == 0
+        reports.append(json.loads(capsys.readouterr().out)["ari"])
+    assert reports[0] == reports[1]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -32,11 +32,15 @@ N_SHOWN = 3  # values that an error names
 
 
 class Known(NamedTuple):
-    """What is known: the label of each row, None where it is not, or pairs of rows."""
+    """What is known: the label of each row, None where it is not, or pairs of rows.
+
+    `plain` are the labels as they are written, `labels` those in one spelling each.
+    """
 
     labels: Sequence[Any] | None = None
     must_link: Sequence[tuple[int, int]] = ()
     cannot_link: Sequence[tuple[int, int]] = ()
+    plain: Sequence[Any] | None = None
 
 
 def add_known(session: Session, dataset: Dataset, known: str) -> None:
@@ -46,13 +50,18 @@ def add_known(session: Session, dataset: Dataset, known: str) -> None:
 
     if dataset.large is not None:
         raise InvalidDataError("--known needs a table in memory; this one is larger.")
-    found = Known(_column(dataset, known)) if is_column(known) else read_known(Path(known), dataset)
-    groups = [] if found.labels is None else list(known_groups(found.labels, len(dataset)).values())
+    found = _read_column(dataset, known) if is_column(known) else read_known(Path(known), dataset)
     links = ((found.must_link, Answer.SAME), (found.cannot_link, Answer.DIFFERENT))
-    said = (*pairs_of_groups(groups), *((Pair(*pair), answer) for pairs, answer in links for pair in pairs))
-    if said not in {record.said for record in session.history if record.kind == "known"}:
+    pairs = [(Pair(*pair), answer) for linked, answer in links for pair in linked]
+    # A session of before took each spelling of a label for a label of its own; it goes on so.
+    folded, plain = (
+        [] if labels is None else list(known_groups(labels, len(dataset)).values())
+        for labels in (found.labels, found.plain)
+    )
+    said = {record.said for record in session.history if record.kind == "known"}
+    if said.isdisjoint((*pairs_of_groups(groups), *pairs) for groups in (folded, plain)):
         session.add_constraints(found.must_link, found.cannot_link, labels=found.labels)
-        print(_description(found, len(groups), known), file=sys.stderr)
+        print(_description(found, len(folded), known), file=sys.stderr)
 
 
 def _description(found: Known, n_labels: int, source: str) -> str:
@@ -66,24 +75,26 @@ def _description(found: Known, n_labels: int, source: str) -> str:
     return f"Known from {source}: {quantity(n_labels, 'label')}, of {rows}. {gaps}"
 
 
-def _column(dataset: Dataset, name: str) -> list[Any]:
+def _read_column(dataset: Dataset, name: str) -> Known:
     if name not in dataset.frame.columns:
         raise InvalidDataError(f"--known takes a column of the data or a file, but there is no {name!r}.")
-    return _values(dataset.frame[name])
+    from cobras.data.tables.fit import same_words
+
+    column = dataset.frame[name]
+    return Known(_values(same_words(column)), plain=_values(column))
 
 
 def _values(column: pl.Series) -> list[Any]:
-    """The cells of a column in one spelling each; None for words such as N/A and unknown, which are no label."""
-    from cobras.data.tables.fit import same_words
+    """The cells of a column; None for an empty text and for words such as N/A and unknown, which are no label."""
     from cobras.data.tables.notation import MISSING
 
-    words = same_words(column)
-    return [None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for cell in words]
+    return [None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for cell in column]
 
 
 def read_known(path: Path, dataset: Dataset) -> Known:
     """Read a file of labels or links; rows are named by their ids, or else by their numbers from 0."""
     from cobras.data.tables.files import read_table
+    from cobras.data.tables.fit import same_words
 
     frame = read_table(path)[0]
     if frame.width < 2:
@@ -101,10 +112,13 @@ def read_known(path: Path, dataset: Dataset) -> Known:
     others = [name for name in frame.columns if name != id]
     label = next((names[name] for name in LABELS if name in names and names[name] != id), others[-1])
     labels: list[Any] = [None] * len(dataset)
-    for cell, value in zip(frame[id], _values(frame[label]), strict=True):
+    plain = labels.copy()
+    values = _values(frame[label])
+    for cell, value, word in zip(frame[id], values, same_words(frame[label]), strict=True):
         if value is not None:
-            labels[rows.of(cell)] = value
-    return Known(labels)
+            row = rows.of(cell)
+            plain[row], labels[row] = value, word
+    return Known(labels, plain=plain)
 
 
 def _are_relations(column: pl.Series) -> bool:

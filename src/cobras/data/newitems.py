@@ -47,9 +47,8 @@ from cobras.data.tables.files import (
     read_table,
     read_vectors,
     rows_with_value,
-    without_footer,
 )
-from cobras.data.tables.header import Extent
+from cobras.data.tables.header import Extent, without_footer
 from cobras.data.tables.notation import ABSENT, MISSING, SIGNS
 from cobras.data.tables.outofcore import open_large_table
 
@@ -205,7 +204,10 @@ def _read_rows(
     is_file, n_blank = given is None and path.suffix.lower() in (*DELIMITED, *EXCEL), 0
     if given is not None:
         check_not_empty(source, given.table)
-    for start, frame in _frames(path, recipe.columns) if given is None else [(0, given.table)]:
+    points, frames = (
+        (False, [(0, given.table)]) if given is not None else _frames(path, recipe.columns, notes)
+    )
+    for start, frame in frames:
         if start == 0:
             _check_columns(source, recipe.columns, frame.columns)
             notes.extend(_notes_on_columns(source, frame.columns, recipe, dataset))
@@ -215,7 +217,7 @@ def _read_rows(
             frame, ids = frame.filter(has_value), ids[has_value.to_numpy()]
             n_blank += len(has_value) - frame.height
         if is_file and not may_be_large(path):
-            frame, note = without_footer(frame)
+            frame, note = without_footer(frame, points)
             ids = ids[: frame.height]
             notes.extend(note)
         columns = [seen.read(cells(frame, column.name), column, start) for column in recipe.columns]
@@ -228,10 +230,15 @@ def _read_rows(
     notes.extend(seen.notes())
 
 
-def _frames(path: Path, columns: Sequence[ColumnRecipe]) -> Iterable[tuple[int, pl.DataFrame]]:
-    """The rows of a table, in pieces where they do not fit into memory, each with the number of its first row."""
+def _frames(
+    path: Path, columns: Sequence[ColumnRecipe], notes: list[str]
+) -> tuple[bool, Iterable[tuple[int, pl.DataFrame]]]:
+    """The rows of a table, in pieces where they do not fit into memory, each with the number of its first row.
+
+    The first value tells whether points may separate thousands.
+    """
     if may_be_large(path) and (table := open_large_table(path)) is not None:
-        return table.batches()
+        return table.has_semicolons, table.batches()
     # A column of text stays one: alone, 1.234 would be a fraction, among others it may be a thousand and more.
     # So do words, but for numbers that are taken as categories.
     as_text = {
@@ -240,7 +247,9 @@ def _frames(path: Path, columns: Sequence[ColumnRecipe]) -> Iterable[tuple[int, 
         if column.notation is not None
         or (column.kind == "category" and not all(re.fullmatch(_NUMBER, word) for word in column.values))
     }
-    return [(0, read_table(path, Extent(blank=0, totals=0), as_text)[0])]
+    frame, how_read, found = read_table(path, Extent(blank=0, totals=0), as_text)
+    notes.extend(note for note in how_read if note.startswith("Left out the last"))
+    return found.has_semicolons, [(0, frame)]
 
 
 def _notes_on_columns(

@@ -280,7 +280,9 @@ def _read_any(
     if choices.kind == "series" or (choices.kind is None and holds_series(path)):
         return read_series_dataset(path, choices)
     # A recipe from before titles, empty rows and totals were looked for does not name them: then there are none.
-    known = Extent(choices.sheet)
+    # Among texts, none is left out as a note.
+    totals = 0 if choices.kind == "text" or choices.text is not None else None
+    known = Extent(choices.sheet, totals=totals)
     if stored is not None:
         known = Extent(stored.sheet, stored.header, stored.blank, stored.totals)
     # The name of a list's texts may be its first line: a session of an older version took it so.
@@ -475,7 +477,8 @@ def _table_dataset(items: _Items, candidates: Sequence[str], stored: Recipe | No
         if items.source.endswith(ARRAYS) and not types and has_unit_rows(items.frame, candidates):
             recipes = unit_columns(candidates)
         else:
-            recipes, ignored = fit_columns(items.source, items.frame, candidates, items.notes, types)
+            points = items.extent.has_semicolons
+            recipes, ignored = fit_columns(items.source, items.frame, candidates, items.notes, types, points)
             items.ignored |= ignored
         recipes = weighted_columns(recipes, dict(items.choices.weights), items.ignored)
     X = _encode(items.source, items.frame, recipes)

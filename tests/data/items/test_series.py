@@ -127,6 +127,20 @@ def test_wide_tables(tmp_path_factory, collection):
     assert read_series(path, **data.options).ids.tolist() == table["name"]
 
 
+@pytest.mark.parametrize("layout", ["wide", "long"])
+def test_points_do_not_separate_thousands(tmp_path, layout):
+    """Values of series are numbers as they are, whatever the delimiter is."""
+    cells = ["1.234", "2.500", "950", "7.080", "3.111", "800"]
+    rows = ["id;" + ";".join(f"t{k}" for k in range(6))]
+    rows += [f"{name};{';'.join(cells[k:] + cells[:k])}" for k, name in enumerate("abcdef")]
+    if layout == "long":
+        rows = ["id;time;value", *(f"{name};{k};{cell}" for name in "abcdef" for k, cell in enumerate(cells))]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    data = read_series(tmp_path / "t.csv")
+    assert data.options["layout"] == layout
+    assert data.show(0).tolist() == [[1.234, 2.5, 950, 7.08, 3.111, 800]]
+
+
 def test_what_was_found_is_said(tmp_path):
     path = tmp_path / "beats.csv"
     path.write_text("id;time;volt\na;1;1,5\na;2;\na;3;2,5\nb;1;4\n")

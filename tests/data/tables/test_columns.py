@@ -16,6 +16,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features, read_recipe
 from cobras.data.recipe import Recipe
 from cobras.data.tables.columns import CATEGORY, feature_matrix, fit_category, word_counts
+from cobras.data.tables.fit import same_words
 from tests.data.conftest import PEOPLE, write
 
 
@@ -26,6 +27,26 @@ def test_columns_that_count_or_name_the_rows(tmp_path: Path) -> None:
     assert ds.notes[1] == "Used 'user_id' as the names of the rows."
     assert ds.notes[2] == "Left out 'column_1': only names or counts the rows."
     assert read_dataset(tmp_path / "t.csv", id="column_1").ids.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        (["Shoes", "shoes ", "SHOES", "Books"], [0, 0, 0, 1]),
+        (["red  wine", "Red wine", "red\twine"], [0, 0, 0]),
+        (["N", "F", "T", "N "], [0, 1, 2, 0]),
+        (["on", "1", "yes", "true", "off"], [0, 1, 2, 3, 4]),
+        (["a", "A", "Co", "CO", "Cobra", "cobra"], [0, 1, 2, 3, 4, 4]),
+        (["unknown", "n/a", "-", None], [0, 1, 2, None]),
+        ([*(f"Word {k}" for k in range(2000)), "word 7"], [*range(2000), 7]),
+    ],
+)
+def test_classes_differ_by_more_than_case_and_blanks(words: list[str | None], same: list[int | None]) -> None:
+    """Yes and true are one category, but may be two classes."""
+    found = same_words(pl.Series(words)).to_list()
+    places = {word: k for k, word in enumerate(dict.fromkeys(found)) if word is not None}
+    assert [None if word is None else places[word] for word in found] == same
+    assert same_words(pl.Series([1, 2])).to_list() == [1, 2]
 
 
 def test_a_count_that_is_all_there_is_counts_as_a_feature(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.data import read_dataset
+from cobras.data import read_dataset, read_features
 from cobras.data.read import read_recipe
 from cobras.data.tables.csv import read_delimited
 from tests.data.conftest import write
@@ -36,19 +36,41 @@ def test_points_between_thousands(tmp_path: Path, n: int, monkeypatch: pytest.Mo
     numbers = np.array([950, 1234, 12500, 7080, 101])
     assert np.allclose(ds.X[:5, 0], (numbers - 101) / (12500 - 101))
     assert "Read 'a' (12.500 = 12500) as numbers." in ds.notes
+    if n == 1:
+        monkeypatch.setenv("COBRAS_MEMORY", "1")
+        assert np.allclose(read_dataset(tmp_path / "t.csv").X[:, 0], ds.X[:, 0])
+
+
+def test_what_is_read_as_thousands_is_shown(tmp_path: Path) -> None:
+    for unit, other in ((" €", 1234), (" EUR", 1234), (" kg", None), (" km", None)):
+        rows = [f"{cell}{unit},{k}\n" for k, cell in enumerate(["950", "1.234", "2.500", "7.080"])]
+        ds = read_dataset(write(tmp_path, "a,b\n" + "".join(rows)))
+        shown = f"1.234{unit}" if other is None else f"1.234{unit} = {other}{unit}"
+        assert f"Read 'a' ({shown}) as numbers." in ds.notes
+
+
+def test_totals_of_thousands_are_left_out(tmp_path: Path) -> None:
+    rows = [f"x{k};{cell}\n" for k, cell in enumerate(THOUSANDS)]
+    path = write(tmp_path, "shop;sales\n" + "".join(rows) + "Total;21.865\n")
+    ds = read_dataset(path)
+    assert len(ds) == 5
+    np.testing.assert_array_equal(read_features(path, ds.recipe), ds.X)
 
 
 def test_fractions_beside_whole_numbers_stay_fractions(tmp_path: Path) -> None:
     for cells in (["950", "1.234", "12.5", "7.08"], ["950", "1.234", "12.500", "0.125"], ["1.234"] * 4):
         ds = read_dataset(write(tmp_path, "a;b\n" + "".join(f"{cell};{k}\n" for k, cell in enumerate(cells))))
         assert ds.frame["a"].to_list() == [float(cell) for cell in cells]
-    ds = read_dataset(write(tmp_path, "a,b\n950,1\n1.234,2\n12.500,3\n7.080,4\n"))
-    assert ds.frame["a"].to_list() == [
-        950,
-        1.234,
-        12.5,
-        7.08,
-    ]  # with commas as delimiter nothing hints at them
+    for delimiter in ",\t|":  # nothing hints at thousands
+        rows = [f"{cell}{delimiter}{k}\n" for k, cell in enumerate(THOUSANDS)]
+        ds = read_dataset(write(tmp_path, f"a{delimiter}b\n" + "".join(rows)))
+        assert ds.frame["a"].to_list() == [float(cell) for cell in THOUSANDS]
+        with_words = [*THOUSANDS * 5, "unknown"]
+        rows = [f"{cell}{delimiter}{k % 3}\n" for k, cell in enumerate(with_words)]
+        ds = read_dataset(write(tmp_path, f"a{delimiter}b\n" + "".join(rows)))
+        assert (ds.recipe.columns[0].low, ds.recipe.columns[0].high) == (1.234, 950)
+    ds = read_dataset(pl.DataFrame({"a": THOUSANDS * 3, "b": range(15)}))
+    assert (ds.recipe.columns[0].low, ds.recipe.columns[0].high) == (1.234, 950)
 
 
 def test_a_session_goes_on_as_thousands_were_read(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cobras.core.exceptions import CobrasError, InvalidDataError
-from cobras.data import read_dataset, read_features, read_recipe
+from cobras.data import read_dataset, read_recipe
 from cobras.data.export import export_dataset
 from tests.data.conftest import PEOPLE, write
 
@@ -29,80 +28,6 @@ def test_every_container_gives_the_same(people: Path) -> None:
         np.testing.assert_array_equal(
             read_dataset(people.with_suffix(suffix), label="group").X, X, err_msg=suffix
         )
-
-
-SHOPS = "shop;sales;staff\na;1.100,50;2\nb;990,00;5\nc;20,25;3\nd;450,00;1\n"
-
-
-@pytest.mark.parametrize(
-    "total", ["Gesamt;2.560,75;11", "Gesamt;2.560,75;", "Summe:;9,00;11", "GRAND TOTAL;;\n;;"]
-)
-def test_a_row_of_totals_is_left_out(tmp_path: Path, total: str) -> None:
-    """As an item it would be far from all others, and let their differences vanish."""
-    path = write(tmp_path, f"{SHOPS}{total}\n")
-    ds = read_dataset(path)
-    assert ds.frame["shop"].to_list() == ["a", "b", "c", "d"]
-    word = total.partition(";")[0]
-    assert f"Left out the last row, {word!r}: totals." in ds.notes
-    np.testing.assert_array_equal(ds.X, read_dataset(write(tmp_path, SHOPS, "plain.csv")).X)
-    np.testing.assert_array_equal(read_features(path, ds.recipe), ds.X)
-    total = total.replace("2.560,75", "2.590,75").replace("11", "15")
-    write(tmp_path, f"{SHOPS}e;30,00;4\n{total}\n")
-    more = read_recipe(path, ds.recipe)
-    assert more.frame["shop"].to_list() == ["a", "b", "c", "d", "e"]
-    np.testing.assert_array_equal(more.X[:4], ds.X)
-    old = replace(ds.recipe, totals=0)  # as sessions of before have it
-    assert read_recipe(path, old).frame["shop"][5] == word
-
-
-@pytest.mark.parametrize(
-    "last", ["Total;700,00;4", "Gesamtschule;2.560,75;11", "e;2.560,75;11", "Total;0,00;0"]
-)
-def test_what_may_be_a_shop_is_no_row_of_totals(tmp_path: Path, last: str) -> None:
-    assert len(read_dataset(write(tmp_path, f"{SHOPS}{last}\n"))) == 5
-
-
-@pytest.mark.parametrize(
-    ("below", "n_rows"),
-    [
-        ("Source: office", 1),
-        ("Source: office; as of May\n* preliminary;;", 2),
-        ("Shops that closed are not listed.;;", 1),
-        (";;\n1) without the cellar;;", 1),
-        ("Gesamt;2.560,75;11\n;;\nQuelle: Amt;;", 2),
-    ],
-)
-def test_notes_below_a_table_are_left_out(tmp_path: Path, below: str, n_rows: int) -> None:
-    path = write(tmp_path, f"{SHOPS}{below}\n")
-    ds = read_dataset(path)
-    assert ds.frame["shop"].to_list() == ["a", "b", "c", "d"]
-    assert sum(note.startswith("Left out the last") for note in ds.notes) == 1 + ("Gesamt" in below)
-    np.testing.assert_array_equal(ds.X, read_dataset(write(tmp_path, SHOPS, "plain.csv")).X)
-    np.testing.assert_array_equal(read_features(path, ds.recipe), ds.X)
-    old = replace(ds.recipe, totals=0)  # as sessions of before have it
-    assert len(read_recipe(path, old)) == 4 + n_rows
-
-
-def test_notes_in_an_excel_file_are_left_out(tmp_path: Path) -> None:
-    cells = {"shop": [*"abcd", "Total", "Source: office"], "sales": [1, 9, 2, 4, 16, None]}
-    pl.DataFrame(cells, strict=False).write_excel(tmp_path / "shops.xlsx")
-    assert read_dataset(tmp_path / "shops.xlsx").frame["shop"].to_list() == ["a", "b", "c", "d"]
-
-
-@pytest.mark.parametrize("last", ["e;;", "Notebooks;;", "New shop;;", "Source: office;;2", "a b c\ne;1,00;2"])
-def test_what_may_be_a_shop_is_no_note(tmp_path: Path, last: str) -> None:
-    path = write(tmp_path, f"{SHOPS}{last}\n")
-    if "\n" in last:
-        with pytest.raises(InvalidDataError, match=r"Line 6 of t\.csv has 1 cell, but the header has 3"):
-            read_dataset(path)
-    else:
-        assert len(read_dataset(path)) == 5
-
-
-def test_a_note_between_rows_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, f"{SHOPS}Source: office\ne;1,00;2\n")
-    with pytest.raises(InvalidDataError, match=r"Line 6 of t\.csv has 1 cell, but the header has 3"):
-        read_dataset(path)
 
 
 def test_archive_of_arrays(tmp_path: Path) -> None:
@@ -129,6 +54,14 @@ def test_own_vectors_and_the_originals_on_the_cards(people: Path) -> None:
     np.save(people.with_suffix(".npy"), np.where(vectors > 1, np.nan, vectors))
     with pytest.raises(InvalidDataError, match="has a gap or is infinite in row"):
         read_dataset(people, vectors=people.with_suffix(".npy"))
+
+
+def test_vectors_with_points(tmp_path: Path) -> None:
+    """They are numbers as they are, whatever the delimiter is."""
+    write(tmp_path, "a;b\n1.234;1\n2.345;2\n950;3\n7.080;4\n", "v.csv")
+    items = write(tmp_path, "x;y\n1;5\n2;6\n3;7\n4;9\n")
+    ds = read_dataset(items, vectors=tmp_path / "v.csv")
+    assert ds.X[:, 0].tolist() == [1.234, 2.345, 950, 7.08]
 
 
 def test_no_file_a_folder_a_device_and_foreign_suffixes(tmp_path: Path) -> None:

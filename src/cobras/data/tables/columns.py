@@ -265,7 +265,12 @@ def floats(column: pl.Series, date: str | None = None, notation: Notation | None
 
 def fold(words: pl.Series) -> pl.Series:
     """Words in lower case, with single blanks between them only."""
-    return words.str.strip_chars().str.replace_all(r"\s+", " ").str.to_lowercase()
+    return single_blanks(words).str.to_lowercase()
+
+
+def single_blanks(words: pl.Series) -> pl.Series:
+    """Words with single blanks between them only."""
+    return words.str.strip_chars().str.replace_all(r"\s+", " ")
 
 
 def _words(column: pl.Series) -> pl.Series:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,7 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
 from cobras.data.tables.columns import has_nan
-from cobras.data.tables.header import N_LINES, is_note, lines_above
+from cobras.data.tables.header import N_LINES, Extent, is_note, lines_above, may_have_notes, sentence_on_notes
 from cobras.data.tables.notation import has_points_in_thousands
 
 DELIMITED = (".csv", ".tsv", ".txt", ".data")
@@ -46,17 +47,18 @@ class NotTextError(ValueError):
 
 
 def read_delimited(
-    path: Path, header: int | None = None, as_text: Container[str] = ()
-) -> tuple[pl.DataFrame, list[str], int]:
-    """Read a delimited text file, with notes on it and the number of lines above the header.
+    path: Path, header: int | None = None, as_text: Container[str] = (), points: bool = True
+) -> tuple[pl.DataFrame, list[str], Extent]:
+    """Read a delimited text file, with notes on it, the number of lines above the header and the delimiter.
 
-    That number is found where `header` does not give it. The columns named in `as_text` stay text.
+    That number is found where `header` does not give it. The columns named in `as_text` stay text, and so do those
+    in which `points` may separate thousands. Notes below the table with fewer cells than its rows are left out.
     """
     try:
         if not header and (texts := _read_lines(path, as_text)) is not None:
-            return texts, [], 0
-        found = _read_large(path, header) if path.stat().st_size > LARGE else None
-        layout, cells = _read_exactly(path, header) if found is None else found
+            return texts, [], Extent(header=0)
+        found = _read_large(path, header, points) if path.stat().st_size > LARGE else None
+        layout, cells, below = _read_exactly(path, header) if found is None else (*found, [])
     except csv.Error as error:
         raise InvalidDataError(f"{path.name} cannot be read as a table: {error}.") from error
     notes = ["Read as Latin-1, since the text is not UTF-8."] if layout.guessed else []
@@ -64,17 +66,20 @@ def read_delimited(
         notes.append(f"Left out {layout.above} line{'s' * (layout.above > 1)} above the header.")
     if layout.headless:
         notes.append("The first line holds numbers, so the columns are called column_1, column_2 and so on.")
+    if below:
+        notes.append(sentence_on_notes(below[0].text, len(below)))
     # Popped, so that no column is in memory as text and as numbers for long.
     popped = (cells.pop(0) for _ in range(len(cells)))
     each = on_all_cores if path.stat().st_size > LARGE else map
 
     def parse(column: pl.Series) -> tuple[pl.Series, bool]:
-        return (column, False) if column.name in as_text else parse_column(column, layout.delimiter)
+        return (column, False) if column.name in as_text else parse_column(column, layout.delimiter, points)
 
     columns = list(each(parse, popped))
     if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
-    return pl.DataFrame([column for column, _ in columns]), notes, layout.above
+    frame = pl.DataFrame([column for column, _ in columns])
+    return frame, notes, Extent(header=layout.above, has_semicolons=layout.delimiter == ";")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +94,23 @@ class Layout:
     above: int = 0  # lines above the header
 
 
-def parse_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
-    """Return a column of text with the type of its values, and whether its numbers have decimal commas."""
+class ShortNote(NamedTuple):
+    """A note below a table that has fewer cells than the header."""
+
+    line: int
+    n_cells: int
+    text: str
+
+
+def parse_column(cells: pl.Series, delimiter: str, points: bool = True) -> tuple[pl.Series, bool]:
+    """Return a column of text with the type of its values, and whether its numbers have decimal commas.
+
+    It stays text where `points` may separate thousands.
+    """
     name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
     found = _parse(series) if series.dtype == pl.String else series
-    if series.dtype == pl.String and found.dtype == pl.Float64 and _has_thousands(series, delimiter):
+    is_float = series.dtype == pl.String and found.dtype == pl.Float64
+    if points and is_float and _has_thousands(series, delimiter):
         return missing_as_null(series).alias(name), False  # text that is read as numbers later
     may_have_commas = found.dtype == pl.String and delimiter != ","
     with_commas = _decimal_comma(series) if may_have_commas else None
@@ -102,7 +119,7 @@ def parse_column(cells: pl.Series, delimiter: str) -> tuple[pl.Series, bool]:
 
 def _has_thousands(cells: pl.Series, delimiter: str) -> bool:
     """Whether 1.234 is more than a thousand in a column, as where semicolons leave the comma to fractions."""
-    return delimiter != "," and has_points_in_thousands(cells.alias("cells"))
+    return delimiter == ";" and has_points_in_thousands(cells.alias("cells"))
 
 
 def _layout(path: Path, text: str, guessed: bool = False, above: int | None = None) -> Layout:
@@ -181,14 +198,14 @@ def _is_sentence(line: str) -> bool:
     return len(re.findall(r"[^\W\d_]+", line)) > 2
 
 
-def _read_exactly(path: Path, above: int | None) -> tuple[Layout, list[pl.Series]]:
+def _read_exactly(path: Path, above: int | None) -> tuple[Layout, list[pl.Series], list[ShortNote]]:
     try:
         text, guessed = decode(path.read_bytes())
     except NotTextError:
         raise InvalidDataError(f"{path.name} is not a text file, so it cannot be read as a table.") from None
     text = text if "\n" in text else text.replace("\r", "\n")
     layout = _layout(path, text, guessed, above)
-    return layout, _read_cells(layout, _below(text, layout.above))
+    return layout, *_read_cells(layout, _below(text, layout.above))
 
 
 def plain_layout(path: Path, above: int | None = None) -> tuple[Layout, str] | None:
@@ -206,17 +223,19 @@ def plain_layout(path: Path, above: int | None = None) -> tuple[Layout, str] | N
     return None if layout.above else (layout, text)
 
 
-def _read_large(path: Path, above: int | None) -> tuple[Layout, list[pl.Series]] | None:
+def _read_large(path: Path, above: int | None, points: bool) -> tuple[Layout, list[pl.Series]] | None:
     """Read a large file without a copy of its text: columns that begin as fractions are read as such at once.
 
-    None where the file is not plain UTF-8 or polars does not follow its rows; then it is read exactly.
+    None where the file is not plain UTF-8, polars does not follow its rows or short notes stand below them; then it
+    is read exactly.
     """
     if (found := plain_layout(path, above)) is None:
         return None
     layout, text = found
-    sample = _read_cells(layout, text)
+    sample, _ = _read_cells(layout, text)
     is_fraction = [
-        _parse(cells.alias("cells")).dtype == pl.Float64 and not _has_thousands(cells, layout.delimiter)
+        _parse(cells.alias("cells")).dtype == pl.Float64
+        and not (points and _has_thousands(cells, layout.delimiter))
         for cells in sample
     ]
     dtypes = [pl.Float64 if fraction else pl.String for fraction in is_fraction]
@@ -240,37 +259,52 @@ def _read_large(path: Path, above: int | None) -> tuple[Layout, list[pl.Series]]
     except pl.exceptions.PolarsError:
         return None
     del frame
+    below: list[ShortNote] = []
     if columns[-1].null_count():
-        check_widths(layout)
+        check_widths(layout, below)
+    if below:
+        return None
     named = zip(layout.names, columns, strict=True)
     return layout, [c.alias(n) if c.dtype == pl.Float64 else empty_as_null(c, n) for n, c in named]
 
 
-def check_widths(layout: Layout) -> None:
-    """Refuse a file with rows of another width than the header's; polars fills up short ones."""
+def check_widths(layout: Layout, below: list[ShortNote] | None = None) -> None:
+    """Refuse a file with rows of another width than the header's; polars fills up short ones.
+
+    Short notes at the end are added to `below`, or refused where it is not given.
+    """
     with layout.path.open(encoding="utf-8", newline="") as file:
-        for _ in _rows(layout, file):
+        for _ in _rows(layout, file, below):
             pass
 
 
-def _rows(layout: Layout, lines: Iterable[str]) -> Iterator[list[str]]:
-    """The rows that are not empty, the header included; one of another width is refused, but for notes below."""
+def _rows(layout: Layout, lines: Iterable[str], below: list[ShortNote] | None) -> Iterator[list[str]]:
+    """The rows that are not empty, the header included; one of another width is refused.
+
+    Where `below` is given, notes at the end that are shorter are added to it instead.
+    """
     reader, width = csv.reader(lines, delimiter=layout.delimiter), len(layout.names)
-    notes: list[tuple[int, list[str]]] = []  # each with its line
+    notes: list[ShortNote] = []
     for row in filter(None, reader):
-        if (len(row) < width or (notes and not any(row[1:]))) and is_note(row[0]):
-            notes.append((reader.line_num, row))
+        may_be_note = below is not None and (len(row) < width or (notes and not any(row[1:])))
+        if may_be_note and is_note(row[0]):
+            text = layout.delimiter.join(row).rstrip(layout.delimiter).strip()
+            notes.append(ShortNote(reader.line_num, len(row), text))
             continue
-        if notes or len(row) != width:
-            line, wrong = notes[0] if notes else (reader.line_num, row)
-            raise InvalidDataError(
-                f"Line {layout.above + line} of {layout.path.name} has "
-                f"{len(wrong)} cell{'s' * (len(wrong) != 1)}, "
-                f"but the {'first line' if layout.headless else 'header'} has {width}; correct or delete that line."
-            )
+        if notes:
+            raise _wrong_width(layout, notes[0].line, notes[0].n_cells)
+        if len(row) != width:
+            raise _wrong_width(layout, reader.line_num, len(row))
         yield row
-    for _, row in notes:
-        yield [layout.delimiter.join(row).rstrip(layout.delimiter), *[""] * (width - 1)]
+    if below is not None:
+        below += notes
+
+
+def _wrong_width(layout: Layout, line: int, n_cells: int) -> InvalidDataError:
+    return InvalidDataError(
+        f"Line {layout.above + line} of {layout.path.name} has {n_cells} cell{'s' * (n_cells != 1)}, but the "
+        f"{'first line' if layout.headless else 'header'} has {len(layout.names)}; correct or delete that line."
+    )
 
 
 def sniff_delimiter(text: str, usual: str = ",") -> str:
@@ -294,8 +328,9 @@ def sniff_delimiter(text: str, usual: str = ",") -> str:
     return max(DELIMITERS, key=fit)
 
 
-def _read_cells(layout: Layout, text: str) -> list[pl.Series]:
-    """All cells as text; an empty cell is null."""
+def _read_cells(layout: Layout, text: str) -> tuple[list[pl.Series], list[ShortNote]]:
+    """All cells as text, of which an empty one is null, and the short notes below a table of numbers."""
+    below: list[ShortNote] = []
     names, skip = layout.names, not layout.headless
     try:
         frame = pl.read_csv(
@@ -305,10 +340,12 @@ def _read_cells(layout: Layout, text: str) -> list[pl.Series]:
     except pl.exceptions.PolarsError:
         whole = False
     if not whole:
-        rows = list(_rows(layout, io.StringIO(text, newline="")))[skip:]
+        rows = list(_rows(layout, io.StringIO(text, newline=""), below))[skip:]
         columns = zip(*rows, strict=True) if rows else [()] * len(names)
         frame = pl.DataFrame([pl.Series(str(k), c, dtype=pl.String) for k, c in enumerate(columns)])
-    return [empty_as_null(cells, name) for name, cells in zip(names, frame, strict=True)]
+        if below and not may_have_notes(frame):
+            raise _wrong_width(layout, below[0].line, below[0].n_cells)
+    return [empty_as_null(cells, name) for name, cells in zip(names, frame, strict=True)], below
 
 
 def empty_as_null(cells: pl.Series, name: str) -> pl.Series:

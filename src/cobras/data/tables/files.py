@@ -22,8 +22,7 @@ from cobras.data.cache import printable
 from cobras.data.tables.columns import name_list
 from cobras.data.tables.csv import DELIMITED, LARGE, read_delimited
 from cobras.data.tables.excel import read_excel
-from cobras.data.tables.header import WHOLE, Extent, is_note
-from cobras.data.tables.notation import number_notation, parse_numbers
+from cobras.data.tables.header import WHOLE, Extent, without_footer
 
 LONGEST_LINE = 32 << 20  # bytes
 ARROW = (".arrow", ".feather", ".ipc")
@@ -41,13 +40,6 @@ _FORMATS = {
     **dict.fromkeys(ARROW, "Arrow"),
     **dict.fromkeys(EXCEL, "an Excel file"),
 }
-MOST_NOTES = 20  # rows below a table
-FEWEST_ROWS = 4  # of a table with a row of totals; of fewer, a word and a number prove nothing
-_TOTAL = re.compile(
-    r"\W*((grand|overall)\s+)?(totals?|sum|summe|gesamt|gesamtsumme|gesamtergebnis|insgesamt|totaal|totale|somme|"
-    r"suma|soma|итого|合计|总计|合計|総計)(\s+(général|general|generale|geral|generaal|gesamt))?\W*",
-    re.IGNORECASE,
-)
 _DAY = 86_400_000_000  # microseconds
 _YEARS = -719_162 * _DAY, 2_932_897 * _DAY - 1  # from 1 to 9999, which Python's own dates hold
 _PER_UNIT = {"ms": 1_000, "us": 1, "ns": 1}  # microseconds; nanoseconds in 64 bits cannot leave these years
@@ -63,10 +55,12 @@ def read_table(
     path: Path,
     extent: Extent = WHOLE,
     as_text: Container[str] = (),
+    points: bool = True,
 ) -> tuple[pl.DataFrame, tuple[str, ...], Extent]:
     """Read a file as a table, with notes on how it was read, and which part of the file it is.
 
-    What the given extent leaves open is found out. Columns of delimited text that are named in `as_text` stay text.
+    What the given extent leaves open is found out. Columns of delimited text that are named in `as_text` stay text,
+    and so do those in which `points` may separate thousands; without it, 1.234 is a fraction.
 
     Examples
     --------
@@ -99,8 +93,7 @@ def read_table(
 
             frame = read_arrays(path)
         else:
-            frame, notes, above = read_delimited(path, extent.header, as_text)
-            found = Extent(header=above)
+            frame, notes, found = read_delimited(path, extent.header, as_text, points)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, RecursionError) as error:
         raise InvalidDataError(
             f"{path.name} cannot be read as {_FORMATS.get(suffix, 'a table')}: {first_line(error)}."
@@ -115,9 +108,10 @@ def read_table(
             frame = frame.filter(has_value)
             notes.append(note_on_blank(n_blank))
     n_totals = 0
-    if suffix in (*DELIMITED, *EXCEL) and extent.totals != 0:
+    # Notes and totals begin with words: there are none where all columns hold numbers.
+    if suffix in (*DELIMITED, *EXCEL) and extent.totals != 0 and pl.String in frame.dtypes:
         n_rows = frame.height
-        frame, below = without_footer(frame)
+        frame, below = without_footer(frame, found.has_semicolons)
         notes += below
         n_totals = n_rows - frame.height
     frame, cleared = possible_times(frame)
@@ -148,68 +142,6 @@ def rows_with_value(frame: pl.DataFrame) -> pl.Series:
 def note_on_blank(n: int) -> str:
     """Say how many rows without any value were left out."""
     return f"Left out {n} row{'s' * (n > 1)} without any value."
-
-
-def without_footer(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Return a table without the notes and the row of totals at its end, and what to say about them.
-
-    A note is the only cell of its row. It begins with a mark or a word for a note, or is a sentence that is longer
-    than all cells above it. A row of totals begins with a word for a total, and has a number that is the sum of
-    those above it, or gaps in at least half of its cells where the row above has fewer.
-    """
-    notes = []
-    if n_notes := _n_notes(frame):
-        first = frame[-n_notes, 0].strip()
-        what = f"row, {first!r}: a note" if n_notes == 1 else f"{n_notes} rows, from {first!r} on: notes"
-        notes.append(f"Left out the last {what} below the table.")
-        frame = frame.head(-n_notes)
-    if word := _word_of_totals(frame):
-        notes.append(f"Left out the last row, {word!r}: totals.")
-        frame = frame.head(-1)
-    return frame, notes
-
-
-def _n_notes(frame: pl.DataFrame) -> int:
-    """How many rows at the end of a table are notes on it."""
-    first, n_notes = frame[:, 0], 0
-    if frame.width < 2 or first.dtype != pl.String or frame[-1, -1] is not None:
-        return 0
-    while n_notes < min(MOST_NOTES, frame.height - FEWEST_ROWS + 1):
-        text, *others = frame.row(-1 - n_notes)
-        if text is None or any(cell is not None for cell in others):
-            break
-        if not is_note(text):
-            above = first.head(frame.height - 1 - n_notes)
-            if len(text.split()) < 3 or (above.str.len_chars() >= len(text)).any():
-                break
-        n_notes += 1
-    # Where the rows above have a single cell, too, it says nothing.
-    return n_notes if frame.row(-1 - n_notes).count(None) < frame.width / 2 else 0
-
-
-def _word_of_totals(frame: pl.DataFrame) -> str:
-    """The word with which the last row begins if it is one of totals."""
-    if frame.height < FEWEST_ROWS or frame.width < 2:
-        return ""
-    last, above = frame.row(-1), frame.row(-2)
-    word = next((cell for cell in last if cell is not None), None)
-    if not isinstance(word, str) or _TOTAL.fullmatch(word) is None:
-        return ""
-    n_gaps = last.count(None)
-    has_gaps = n_gaps >= frame.width / 2 and above.count(None) < n_gaps
-    return word.strip() if has_gaps or any(map(_ends_with_sum, frame)) else ""
-
-
-def _ends_with_sum(column: pl.Series) -> bool:
-    """Whether the last cell of a column is the sum of the others; cents may be lost in it."""
-    if column.dtype == pl.String:
-        if (found := number_notation(column.alias("cells"))) is None:
-            return False
-        column = parse_numbers(column.alias("cells"), found[0])
-    if not column.dtype.is_numeric() or column[-1] is None:
-        return False
-    total, others = float(column[-1]), float(column.head(-1).cast(pl.Float64).sum())
-    return total != 0 and abs(total - others) <= 1e-4 * abs(total)
 
 
 def possible_times(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -336,7 +268,7 @@ def _collect(name: str, lazy: pl.LazyFrame) -> pl.DataFrame:
 
 def read_vectors(path: Path, n: int | None = None, source: str = "") -> FloatArray:
     """The numbers of a file, as they are; there must be as many rows as items, where that number is known."""
-    frame = read_table(path)[0]
+    frame = read_table(path, points=False)[0]
     odd = [name for name, dtype in frame.schema.items() if not (dtype.is_numeric() or dtype == pl.Boolean)]
     if odd:
         raise InvalidDataError(

@@ -26,6 +26,7 @@ from cobras.data.tables.columns import (
     n_missing,
     name_list,
     no_numbers,
+    single_blanks,
     word_counts,
 )
 from cobras.data.tables.dates import ORDERS, date_format, example_of_doubt, is_day_first, mixed_formats
@@ -44,6 +45,7 @@ COVERED = 0.8  # share of the rows that these must hold; else the column is text
 N_FOLDED = 1_000  # different words that may be written in several ways
 EMBEDDING = 8  # columns of an embedding, at least
 UNIT = 2e-3  # how far from 1 the squared length of its rows may be: half precision
+_GROUPED = r"[^\d.,]*\d{1,3}(\.\d{3})+[^\d.,]*"  # a number with points that separate thousands alone
 SHORTEST = 3  # letters of a word whose case does not matter: Co and CO are two things
 YES = frozenset(("yes", "y", "true", "t", "ja", "j", "oui", "si", "sí", "sim", "да", "on", "1"))
 NO = frozenset(("no", "n", "false", "f", "nein", "non", "não", "nao", "нет", "off", "0"))
@@ -55,17 +57,19 @@ def fit_columns(
     candidates: Sequence[str],
     notes: list[str],
     types: Mapping[str, str] | None = None,
+    points: bool = False,
 ) -> tuple[list[ColumnRecipe], dict[str, str]]:
     """The recipes of all columns that tell rows apart, and why the others do not; the notes say so, too.
 
-    Columns that have a type are read as that; the types of the others are guessed.
+    Columns that have a type are read as that; the types of the others are guessed. In text, `points` may separate
+    thousands.
     """
     asked = types or {}
     recipes: list[ColumnRecipe] = []
     left: dict[str, list[str]] = {reason: [] for reason in _REASONS}
     constant = []
     each = on_all_cores if frame.height > SLICE else map  # of few rows a thread takes longer than the work
-    fitted = each(lambda name: _fit(source, name, cells(frame, name), asked.get(name)), candidates)
+    fitted = each(lambda name: _fit(source, name, cells(frame, name), asked.get(name), points), candidates)
     for name, found in zip(candidates, fitted, strict=True):
         if isinstance(found, str):
             left[found].append(name)
@@ -130,13 +134,13 @@ def _is_unit(recipe: ColumnRecipe) -> bool:
     return recipe.kind == "number" and (recipe.low, recipe.high) == (0.0, 1.0)
 
 
-def _fit(source: str, name: str, column: pl.Series, asked: str | None = None) -> ColumnRecipe | str:
+def _fit(source: str, name: str, column: pl.Series, asked: str | None, points: bool) -> ColumnRecipe | str:
     """The recipe of a column, guessed or of the type that is asked for, or why it has none."""
     dtype = column.dtype
     if n_missing(column) == len(column):
         return EMPTY
     if asked is not None:
-        return _fit_as(source, name, column, asked)
+        return _fit_as(source, name, column, asked, points)
     if dtype.is_numeric() or dtype == pl.Boolean:
         return fit_number(name, column, source)
     if dtype.is_temporal():
@@ -146,14 +150,14 @@ def _fit(source: str, name: str, column: pl.Series, asked: str | None = None) ->
     if dtype == pl.String:
         if (format := date_format(column)) is not None:
             return fit_number(name, column, source, format)
-        if (numbers := number_notation(column)) is not None:
+        if (numbers := number_notation(column, points=points)) is not None:
             return fit_number(name, column, source, None, *numbers)
         if (dates := mixed_formats(column)) is not None:
             return fit_number(name, column, source, dates[0], None, dates[1])
     return _fit_words(name, column)
 
 
-def _fit_as(source: str, name: str, column: pl.Series, type: str) -> ColumnRecipe | str:
+def _fit_as(source: str, name: str, column: pl.Series, type: str, points: bool) -> ColumnRecipe | str:
     """The recipe of a column as a number, a date or a category, whatever it looks like; texts have none."""
     dtype, is_text = column.dtype, column.dtype == pl.String
     if type == "text":
@@ -164,7 +168,7 @@ def _fit_as(source: str, name: str, column: pl.Series, type: str) -> ColumnRecip
     if type == "number":
         if dtype.is_numeric() or dtype == pl.Boolean:
             return fit_number(name, column, source)
-        if is_text and (numbers := number_notation(column, asked=True)) is not None:
+        if is_text and (numbers := number_notation(column, True, points)) is not None:
             return fit_number(name, column, source, None, *numbers)
     elif type in ORDERS:
         if dtype.is_temporal():
@@ -223,18 +227,19 @@ def _fit_words(name: str, column: pl.Series, asked: bool = False) -> ColumnRecip
 
 
 def same_words(column: pl.Series) -> pl.Series:
-    """The words of a column in one spelling each, as they are where it holds something else.
+    """The words of a column in lower case, with single blanks between them only; other values as they are.
+
+    Words of one or two letters keep their case: a and A may be two classes.
 
     Examples
     --------
-    >>> same_words(pl.Series(["Shoes", "shoes ", "SHOES", "Books", None])).to_list()
-    ['shoes', 'shoes', 'shoes', 'books', None]
+    >>> same_words(pl.Series(["Shoes", "shoes ", "SHOES", "N", "n", None])).to_list()
+    ['shoes', 'shoes', 'shoes', 'N', 'n', None]
     """
-    found = _fit_words("", column, asked=True) if column.dtype == pl.String else TEXT
-    if isinstance(found, str) or found.same is None:
+    if column.dtype != pl.String:
         return column
-    distinct = column.drop_nulls().unique()
-    return column.replace_strict(distinct, [found.meaning(word) for word in distinct], default=None)
+    low = fold(column)
+    return low.zip_with(low.str.len_chars() >= SHORTEST, single_blanks(column))
 
 
 def _fit_yes_no(name: str, counts: pl.DataFrame, folded: Sequence[str]) -> ColumnRecipe | None:
@@ -348,11 +353,17 @@ def n_gaps_of(frame: pl.DataFrame, recipe: ColumnRecipe) -> int:
 def _example(frame: pl.DataFrame, recipe: ColumnRecipe) -> str:
     """The name of a column and its longest cell among the first; empty where numbers are plain."""
     first = [str(word) for word in cells(frame, recipe.name).head(100).drop_nulls()]
-    shown = max((word for word in first if word not in recipe.missing), key=len, default="")[:40]
-    if re.fullmatch(r"\s*[+-]?\d*\.?\d*\s*", shown):
-        if recipe.notation is None or recipe.notation.group != "." or "." not in shown:
-            return ""
-        shown += f" = {shown.strip().replace('.', '')}"  # as a fraction it would be another number
+    known = [word for word in first if word not in recipe.missing]
+    if recipe.notation is not None and recipe.notation.group == ".":
+        # Without a fraction behind it, the point could begin one, which would be another number.
+        grouped = [word.strip() for word in known if re.fullmatch(_GROUPED, word)]
+    else:
+        grouped = []
+    shown = max(grouped or known, key=len, default="")[:40]
+    if grouped:
+        shown += f" = {shown.replace('.', '')}"
+    elif re.fullmatch(r"\s*[+-]?\d*\.?\d*\s*", shown):
+        return ""
     return f"{isolate(repr(recipe.name))} ({isolate(shown)})"
 
 

@@ -10,14 +10,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+import polars as pl
+
+from cobras.data.tables.notation import number_notation, parse_numbers
+
 N_LINES = 60  # that are looked at
 MOST = 20  # lines above a header
 _NUMBER = re.compile(r"\s*[(+-]?\s*\W?\s*\d[\d.,' ]*\s*[%€$£)]?\s*")
 _YEAR = re.compile(r"\s*(18|19|20)\d\d\s*")
 _NOTE = re.compile(
-    r"\s*([*†‡§©]|\(?\d\)\s|\[\d\]|(sources?|notes?|footnotes?|remarks?|legend|disclaimer|copyright|quellen?|"
-    r"anmerkung(en)?|hinweise?|fußnoten?|legende|fuentes?|notas?|fonti?|remarques?|bron|(last\s+)?updated|"
-    r"(generated|exported|created|downloaded)\s+(on|at|by|from))\b\s*[:.\s])",
+    r"\s*([*†‡§©]{1,2}\s|\(?\d\)\s|\[\d\]\s|(sources?|notes?|footnotes?|remarks?|legend|disclaimer|copyright|quellen?|"
+    r"anmerkung(en)?|hinweise?|fußnoten?|legende|fuentes?|notas?|fonti?|remarques?|bron|(last\s+)?updated)"
+    r"(\s*\d{1,2})?\s*:)",
+    re.IGNORECASE,
+)
+MOST_NOTES = 20  # rows below a table
+FEWEST_ROWS = 4  # of a table with a row of totals or notes; of fewer, a word and a number prove nothing
+LONGEST_NAME = 30  # characters on average; longer cells are texts, of which one may begin as a note does
+NEARLY_FULL = 0.75  # the share of numbers in a column; a row of totals may leave its cell empty
+_TOTAL = re.compile(
+    r"\W*((grand|overall)\s+)?(totals?|sum|summe|gesamt|gesamtsumme|gesamtergebnis|insgesamt|totaal|totale|somme|"
+    r"suma|soma|итого|合计|总计|合計|総計)(\s+(général|general|generale|geral|generaal|gesamt))?\W*",
     re.IGNORECASE,
 )
 
@@ -37,12 +50,15 @@ class Extent:
     totals : int or None
         The number of rows at the end that were left out, a row of totals and notes below the table; None to find
         out, 0 to keep them.
+    has_semicolons : bool
+        Whether semicolons separate the cells, which leaves the comma to fractions. It is always found out.
     """
 
     sheet: str | None = None
     header: int | None = None
     blank: int | None = None
     totals: int | None = None
+    has_semicolons: bool = False
 
 
 WHOLE = Extent()  # all is to be found out
@@ -75,14 +91,108 @@ def lines_above(rows: Sequence[Sequence[str | None]]) -> int:
 
 
 def is_note(text: str) -> bool:
-    """Whether a line below a table is a note on it, by the mark or the word that it begins with.
+    """Whether a line below a table may be a note on it: it begins with a mark and a blank, or a word and a colon.
 
     Examples
     --------
-    >>> is_note("Source: statistical office"), is_note("* preliminary"), is_note("Notebook 13")
+    >>> is_note("Source: statistical office"), is_note("* preliminary"), is_note("Note 10")
     (True, True, False)
     """
     return _NOTE.match(text) is not None
+
+
+def may_have_notes(frame: pl.DataFrame) -> bool:
+    """Whether rows of numbers are named by the first column of a table, so that a note in it is no item.
+
+    Two other columns are nearly full of numbers. The names are short, and none begins as a note does.
+
+    Examples
+    --------
+    >>> may_have_notes(pl.DataFrame({"shop": ["a", "b"], "sales": [1, 2], "staff": ["3", "7"]}))
+    True
+    >>> may_have_notes(pl.DataFrame({"review": ["It works", "* works"], "stars": [1, 2], "votes": [3, 4]}))
+    False
+    """
+    names = frame[:, 0].cast(pl.String).drop_nulls()
+    if not len(names) or float(names.str.len_chars().mean()) > LONGEST_NAME:  # type: ignore[arg-type]
+        return False
+    n_numbers = [_n_numbers(column) for column in frame[:, 1:]]
+    n_full = sum(n > 1 and n >= NEARLY_FULL * frame.height for n in n_numbers)
+    return n_full > 1 and not any(map(is_note, names))
+
+
+def _n_numbers(column: pl.Series) -> int:
+    """How many cells are numbers, perhaps as text."""
+    if column.dtype == pl.String:
+        return int(column.str.contains(f"^({_NUMBER.pattern})$").sum())
+    return column.count() if column.dtype.is_numeric() else 0
+
+
+def sentence_on_notes(first: str, n: int) -> str:
+    """Say which notes below a table were left out: the first of them, and how many they are."""
+    what = f"row, {first!r}: a note" if n == 1 else f"{n} rows, from {first!r} on: notes"
+    return f"Left out the last {what} below the table."
+
+
+def without_footer(frame: pl.DataFrame, points: bool = False) -> tuple[pl.DataFrame, list[str]]:
+    """Return a table without the notes and the row of totals at its end, and what to say about them.
+
+    A note is the only cell of its row, below a table of numbers. A row of totals begins with a word for a total,
+    and its numbers are the sums of those above; `points` may separate thousands in them.
+    """
+    notes = []
+    if n_notes := _n_notes(frame):
+        notes.append(sentence_on_notes(frame[-n_notes, 0].strip(), n_notes))
+        frame = frame.head(-n_notes)
+    if word := _word_of_totals(frame, points):
+        notes.append(f"Left out the last row, {word!r}: totals.")
+        frame = frame.head(-1)
+    return frame, notes
+
+
+def _n_notes(frame: pl.DataFrame) -> int:
+    """How many rows at the end of a table are notes on it."""
+    if frame.width < 3 or frame[:, 0].dtype != pl.String or frame[-1, -1] is not None:
+        return 0
+    n_notes = 0
+    while n_notes < min(MOST_NOTES, frame.height - FEWEST_ROWS + 1):
+        text, *others = frame.row(-1 - n_notes)
+        if text is None or not is_note(text) or any(cell is not None for cell in others):
+            break
+        n_notes += 1
+    return n_notes if n_notes and may_have_notes(frame.head(-n_notes)) else 0
+
+
+def _word_of_totals(frame: pl.DataFrame, points: bool) -> str:
+    """The word with which the last row begins if it is one of totals.
+
+    One column of three or more may hold something else, such as a mean.
+    """
+    if frame.height < FEWEST_ROWS or frame.width < 2:
+        return ""
+    word = next((cell for cell in frame.row(-1) if cell is not None), None)
+    if not isinstance(word, str) or _TOTAL.fullmatch(word) is None:
+        return ""
+    columns = [numbers for column in frame if (numbers := _numbers(column, points)) is not None]
+    n_wrong = sum(not _ends_with_sum(column) for column in columns)
+    # A sum of one number, or of none, may be a number like the others.
+    n_right = sum(_ends_with_sum(column) and int((column.head(-1) != 0).sum()) > 1 for column in columns)
+    return word.strip() if n_right and n_wrong <= (n_right > 1) else ""
+
+
+def _numbers(column: pl.Series, points: bool) -> pl.Series | None:
+    """A column of numbers as such; None where it holds something else, or nothing in its last cell."""
+    if column.dtype == pl.String:
+        if (found := number_notation(column.alias("cells"), points=points)) is None:
+            return None
+        column = parse_numbers(column.alias("cells"), found[0])
+    return column.cast(pl.Float64) if column.dtype.is_numeric() and column[-1] is not None else None
+
+
+def _ends_with_sum(column: pl.Series) -> bool:
+    """Whether the last number of a column is the sum of the others; cents may be lost in it."""
+    total, others = float(column[-1]), float(column.head(-1).sum())
+    return abs(total - others) <= 1e-4 * abs(total)
 
 
 def _is_number(name: str) -> bool:

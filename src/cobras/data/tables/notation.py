@@ -57,6 +57,28 @@ _FAMILIES: tuple[dict[str, float], ...] = (
     {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
     {"": 1, "k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9},
 )
+# Currencies of countries where points separate thousands; prices such as $1.609 have three digits behind the point.
+_POINTED = frozenset(
+    (
+        "€",
+        "chf",
+        "r$",
+        "brl",
+        "dkk",
+        "sek",
+        "nok",
+        "kr",
+        "pln",
+        "zł",
+        "czk",
+        "kč",
+        "huf",
+        "rub",
+        "₽",
+        "try",
+        "₺",
+    )
+)
 _GROUPED = r"^[^\d.,]*[1-9]\d{0,2}(\.\d{3})+[^\d.,]*$"
 _SHORT = r"^[^\d.,]*\d{1,3}[^\d.,]*$"
 # Other digits, signs and spaces, and marks that only tell the direction of writing.
@@ -84,10 +106,13 @@ def gap_words(folded: Sequence[str]) -> frozenset[str]:
     return found - {"na"} if all(len(word) <= len("na") for word in others) else found
 
 
-def number_notation(column: pl.Series, asked: bool = False) -> tuple[Notation, tuple[str, ...]] | None:
+def number_notation(
+    column: pl.Series, asked: bool = False, points: bool = False
+) -> tuple[Notation, tuple[str, ...]] | None:
     """How the numbers of a text column are written, and the words among them; None where it is one of words.
 
-    Where numbers were `asked` for, codes such as 007 are some, and up to half of the cells may be words.
+    Where numbers were `asked` for, codes such as 007 are some, and up to half of the cells may be words. `points`
+    may separate thousands also in numbers without a currency.
 
     Examples
     --------
@@ -100,7 +125,7 @@ def number_notation(column: pl.Series, asked: bool = False) -> tuple[Notation, t
     if not asked and sum(_may_be_number(word) for word in known) < max(1, (1 - 2 * RARE) * len(known)):
         return None
     distinct = column.drop_nulls().unique(maintain_order=True)
-    found = _best_notation(distinct.head(N_STYLES))
+    found = _best_notation(distinct.head(N_STYLES), points)
     if found is None:
         return None
     numbers = parse_numbers(distinct, found)
@@ -191,10 +216,11 @@ def _has_codes(distinct: pl.Series) -> bool:
     return bool(distinct.str.contains(rf"^\s*[+-]?(0\d|\d{{{LONGEST + 1},}}\s*$)").any())
 
 
-def _best_notation(distinct: pl.Series) -> Notation | None:
+def _best_notation(distinct: pl.Series, points: bool) -> Notation | None:
     """The style in which most cells are numbers, with the units of most of them."""
     best, most = None, 0
-    for decimal, group in STYLES[1:2] if has_points_in_thousands(distinct) else STYLES:
+    is_grouped = has_points_in_thousands(distinct) and _may_group(distinct, points)
+    for decimal, group in STYLES[1:2] if is_grouped else STYLES:
         parts = _parts(distinct, decimal, group)
         counts = dict(parts.drop_nulls("number")["unit"].value_counts().iter_rows())
         units = _common_units(counts)
@@ -202,6 +228,12 @@ def _best_notation(distinct: pl.Series) -> Notation | None:
         if n > most:
             best, most = Notation(decimal, group, tuple(units.items())), n
     return best
+
+
+def _may_group(distinct: pl.Series, points: bool) -> bool:
+    """Whether points may separate thousands, by the units: with kg or $, 1.234 is a little more than one."""
+    units = set(_parts(distinct, ",", ".").drop_nulls("number")["unit"])
+    return points if units <= {""} else units <= _POINTED | {""}
 
 
 def _common_units(counts: dict[str, int]) -> dict[str, float]:

@@ -39,7 +39,7 @@ from cobras.data.tables.columns import (
     name_list,
     write_features,
 )
-from cobras.data.tables.csv import DELIMITED
+from cobras.data.tables.csv import DELIMITED, plain_layout
 from cobras.data.tables.files import (
     check_lines,
     memory_limit,
@@ -50,6 +50,7 @@ from cobras.data.tables.fit import (
     describe_columns,
     fit_columns,
     has_unit_rows,
+    same_words,
     unit_columns,
     weighted_columns,
 )
@@ -72,7 +73,11 @@ class LargeTable(ABC):
     head : polars.DataFrame
         The columns and their types, without rows.
     height : int
+    has_semicolons : bool
+        Whether it was text with semicolons between the cells, which leaves the comma to fractions.
     """
+
+    has_semicolons = False
 
     def __init__(self, source: str, head: pl.DataFrame, height: int) -> None:
         self.source, self.head, self.height = source, head, height
@@ -116,7 +121,7 @@ class LargeTable(ABC):
         for start, batch in self.batches([column]):
             words = cells(batch, column)
             n_gaps += n_missing(words)
-            words = words.cast(pl.String)
+            words = same_words(words).cast(pl.String)
             unique = words.unique(maintain_order=True).to_list()
             for word in unique:
                 numbers.setdefault(word, len(numbers))
@@ -183,7 +188,12 @@ def open_large_table(path: Path) -> LargeTable | None:
     elif suffix in DELIMITED and is_large:
         check_lines(path)
         files = convert_to_parquet(path)
-        return None if files is None else ParquetRows(path, [pl.scan_parquet(f, glob=False) for f in files])
+        if files is None:
+            return None
+        table = ParquetRows(path, [pl.scan_parquet(file, glob=False) for file in files])
+        layout = plain_layout(path)
+        table.has_semicolons = layout is not None and layout[0].delimiter == ";"
+        return table
     elif (files := parquet_files(path)) is not None and (parts := scan_parquet_files(path, files)):
         # Parquet is compressed: only the number of its rows tells how much memory they take.
         table = ParquetRows(path, parts)
@@ -222,7 +232,8 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
         if isinstance(table, MappedArray) and not types and has_unit_rows(spaced, others):
             recipes = unit_columns(others)
         else:
-            recipes, ignored = fit_columns(table.source, sample, others, notes, types)
+            points = table.has_semicolons
+            recipes, ignored = fit_columns(table.source, sample, others, notes, types, points)
         ignored |= dict.fromkeys(naming, NAMES_ROWS)
         recipes = weighted_columns(recipes, dict(choices.weights), ignored)
         recipes = _widen_texts(table, recipes)
