@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from cobras import Session
 from cobras.data import read_dataset
 from cobras.web import map as web_map
-from cobras.web.map import Sample
+from cobras.web import view
+from cobras.web.view import Sample
 from tests.web.serving import decode_labels, flowers, serving
 
 
@@ -39,7 +40,7 @@ def session_with(n: int, seed: int, answers: list[bool], method: str = "cobras")
 def test_a_sample_has_the_labels_of_its_rows(seed: int, answers: list[bool], size: int, method: str) -> None:
     session = session_with(50, seed, answers, method)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(web_map, "N_SHOWN", size)
+        patch.setattr(view, "N_SHOWN", size)
         shown = Sample(50)
     assert shown.rows is not None
     assert len(shown) == len(np.unique(shown.rows)) == size
@@ -70,7 +71,7 @@ def test_folders_of_killed_servers_are_removed(tmp_path: Path, monkeypatch: pyte
 def test_the_page_of_a_large_table_shows_a_sample(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web_map, "N_SHOWN", 40)
+    monkeypatch.setattr(view, "N_SHOWN", 40)
     rng = np.random.default_rng(0)
     kind = np.arange(600) % 3
     np.save(tmp_path / "rows.npy", rng.normal(size=(600, 2)) + 9 * np.array([np.cos(kind), np.sin(kind)]).T)
@@ -118,7 +119,7 @@ def test_every_row_of_a_large_table_can_be_found(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a search, in whichever cluster; and a cluster of which the sample holds little is listed as it is."""
-    monkeypatch.setattr(web_map, "N_SHOWN", 40)
+    monkeypatch.setattr(view, "N_SHOWN", 40)
     kind = np.repeat([0, 1, 2], [400, 190, 10])
     x = np.random.default_rng(0).normal(size=600) + 20 * kind
     pl.DataFrame({"id": [f"k{i:03}" for i in range(600)], "x": x}).write_csv(tmp_path / "t.csv")

@@ -1,29 +1,30 @@
-"""Everything that one server holds, the state of the session in the words of the contract, replies and refusals."""
+"""Everything that one server holds, and the open question in the words of the contract.
+
+What every end point needs is here: the parts of the server, replies and refusals.
+"""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from fastapi import Depends, FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic_core import PydanticSerializationError
-from starlette.exceptions import HTTPException
 
-from cobras.core.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
+from cobras.core.exceptions import CobrasError, InconsistentAnswersError
 from cobras.core.progress import WINDOW, Progress, is_satisfied, pairs_set_aside
 from cobras.core.types import Answer, Pair, Record
 from cobras.data import ColumnInfo, Dataset
 from cobras.web.api import models
 from cobras.web.cards import Cards
-from cobras.web.live import Live
-from cobras.web.map import Map, Sample
+from cobras.web.live import GRACE, Live
+from cobras.web.map import Map
 from cobras.web.panel import ClusterList, ItemTable
-from cobras.web.view import View
+from cobras.web.view import Sample, View
 
 if TYPE_CHECKING:
     from cobras.session.session import Session
@@ -51,6 +52,7 @@ WORDS: dict[Answer, models.Word] = {
     Answer.DIFFERENT: "different",
     Answer.UNSURE: "unsure",
 }
+routes = APIRouter(tags=["changes"], responses=models.REFUSALS)
 NOT_OPEN = Progress(0, 1, None, (), 0, may_stop=False, reason="")
 
 
@@ -72,7 +74,6 @@ class Context:
 
     dataset: Dataset
     live: Live
-    map: Map
     cards: Cards
     name: str
     session_file: str
@@ -80,8 +81,27 @@ class Context:
     keys: dict[str, list[str]]
     source: Source | None = None
     close: Callable[[], None] | None = None  # ends the server, where a page may do that
+    refine: bool = True  # whether t-SNE makes the map better
+    features: Dataset | None = None  # what the map is made of, where that is not `dataset`
+    _map: Map | None = field(default=None, init=False)
+    _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
-    # These are made when a panel is opened: the first question does not wait for them.
+    # These are made when the map or a panel is opened: the first question does not wait for them.
+    @property
+    def map(self) -> Map:
+        """Where the rows lie."""
+        with self._turn:  # two requests at once must not compute two maps
+            if self._map is None:
+                sample = self.live.view.sample
+                self._map = Map(self.features or self.dataset, sample, self._announce_map, self.refine)
+            return self._map
+
+    def _announce_map(self) -> None:
+        live, map = self.live, self.map
+        live.map_version += 1
+        state = {"version": live.map_version, "layout": map.layout, "pending": map.pending}
+        live.events.send_from_thread("map", state)
+
     @cached_property
     def clusters(self) -> ClusterList:
         """The clusters with their members."""
@@ -111,24 +131,14 @@ class Context:
         features: Dataset | None = None,
     ) -> Self:
         """Begin a session and all that shows it; the map is that of `features`, if they are others."""
-        sample = Sample(len(dataset), remote=dataset.is_remote)
-        live = Live(sample, begin)
-
-        def announce_map() -> None:
-            live.map_version += 1
-            map = context.map
-            state = {"version": live.map_version, "layout": map.layout, "pending": map.pending}
-            live.events.send_from_thread("map", state)
-
-        map = Map(features or dataset, sample, announce_map, refine)
-        cards = Cards(dataset, live.run)
-        context = cls(dataset, live, map, cards, name, session_file, blind, {**KEYS, **(keys or {})})
-        return context
+        live = Live(Sample(len(dataset), remote=dataset.is_remote), begin)
+        shown = dataset, live, Cards(dataset, live.run), name, session_file, blind, {**KEYS, **(keys or {})}
+        return cls(*shown, refine=refine, features=features)
 
     def renew(self, dataset: Dataset, run: str) -> None:
         """Show the same rows with other features from now on."""
         self.map.close()
-        self.map = self.map.of_other(dataset)
+        self._map = self.map.of_other(dataset)
         self.dataset, self.cards = dataset, Cards(dataset, run)
         for made in ("clusters", "items", "column_info"):
             self.__dict__.pop(made, None)
@@ -285,28 +295,8 @@ def reply(model: models.Model, status: int = 200) -> Response:
     return Response(content, status, media_type="application/json")
 
 
-def add_errors(app: FastAPI, context: Context) -> None:
-    """Let the application reply to every error in one sentence."""
-
-    @app.exception_handler(CobrasError)
-    async def handle_refusal(_: Request, error: Exception) -> Response:
-        assert isinstance(error, CobrasError)
-        if isinstance(error, MissingError):
-            return reply(models.Problem(message=str(error)), 404)
-        # 409 carries the state as it is, so that the page can go on; 404 and 422 say only what was wrong.
-        if isinstance(error, StaleQuestionError):
-            error = RefusedError("stale", str(error))
-        elif isinstance(error, InvalidDataError) and not isinstance(error, InconsistentAnswersError):
-            return reply(models.Problem(message=str(error)), 422)
-        return reply(context.refusal(error), 409)
-
-    @app.exception_handler(RequestValidationError)
-    async def handle_invalid_request(_: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        problems = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
-        return reply(models.Problem(message="; ".join(problems)[:1000]), 422)
-
-    @app.exception_handler(HTTPException)
-    async def handle_http_error(_: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return JSONResponse({"message": error.detail}, error.status_code, error.headers)
+@routes.get("/question", response_model=models.Question)
+async def question(context: Here, wait: Annotated[float, Query(ge=0, le=60)] = 0) -> Response:
+    """The open question. Waits at most `wait` seconds while one is being computed."""
+    await context.live.wait_until_ready(max(wait, GRACE))
+    return reply(context.question())

@@ -25,8 +25,7 @@ from cobras.core.exceptions import CobrasError, InfeasibleConstraintsError
 from cobras.session.ahead import Thinker, Worker
 from cobras.session.session import Session
 from cobras.web.api.models import Computing, Versions
-from cobras.web.map import Sample
-from cobras.web.view import View, update_timeline
+from cobras.web.view import Sample, View, update_timeline
 
 Found = TypeVar("Found")
 GRACE = 0.15  # seconds in which most changes are done: a caller who only reads waits so long for "computing"

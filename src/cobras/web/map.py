@@ -1,9 +1,7 @@
-"""The map: which rows are on it, and where they lie.
+"""The map: where the rows that are shown lie on it.
 
-It shows all rows, or of very many a fixed random sample: more points than the screen has room for say no more,
-and labels of millions of rows would travel after every answer. The layout is that of the principal components at
-once, and that of t-SNE when a process of its own has computed it. That one is kept in the cache, so that the map is
-the same after a restart.
+The layout is that of the principal components at once, and that of t-SNE when a process of its own has computed it.
+That one is kept in the cache, so that the map is the same after a restart.
 """
 
 from __future__ import annotations
@@ -24,90 +22,17 @@ from typing import Literal
 
 import numpy as np
 
-from cobras.core.partition import Partition, SuperInstance
-from cobras.core.types import FloatArray, IndexArray, LabelArray
+from cobras.core.types import FloatArray
 from cobras.data import Dataset
 from cobras.data.cache import shared_cache
 from cobras.data.maps import N_DIMENSIONS, Coordinates, nearest, pca_map, points, principal_components
+from cobras.web.view import Sample
 
-N_SHOWN = 100_000  # rows on the map
 VERSION = 1  # of the layout: another one when it is computed otherwise
 N_HASHED = 10_000  # rows at a time
-N_REMOTE = 2_000  # the same where the rows lie on other machines
 # -P: modules are never looked for in the working directory, where the data may come with files of a stranger.
 COMMAND = (sys.executable, "-P", "-m", "cobras.data.maps")
 PREFIX = "cobras-map-"  # of temporary folders; the number of the process that made one follows
-
-
-class Sample:
-    """Which of n rows are shown; `rows` holds their numbers, ascending, and is None where it is all of them.
-
-    Examples
-    --------
-    >>> Sample(1_000).rows is None, len(Sample(1_000_000).rows)
-    (True, 100000)
-    """
-
-    def __init__(self, n: int, remote: bool = False) -> None:
-        self.n = n
-        size = N_REMOTE if remote else N_SHOWN
-        self.rows: IndexArray | None = None
-        if n > size:
-            self.rows = np.sort(np.random.default_rng(0).choice(n, size, replace=False, shuffle=False))
-        self._is_remote = remote
-        self._mask = np.empty(0, bool)
-        self._places: dict[int, tuple[SuperInstance, IndexArray]] = {}
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return self.n if self.rows is None else len(self.rows)
-
-    def numbers(self) -> IndexArray:
-        """The rows that are shown, by number."""
-        return np.arange(self.n) if self.rows is None else self.rows
-
-    def place(self, row: int) -> int | None:
-        """The place of a row among those that are shown; None if it is not shown."""
-        if self.rows is None:
-            return row
-        at = int(np.searchsorted(self.rows, row))
-        return at if at < len(self.rows) and self.rows[at] == row else None
-
-    def labels(self, partition: Partition) -> LabelArray:
-        """The cluster of every row that is shown."""
-        if self.rows is None and not self._is_remote:
-            labels = partition.labels
-            # In clusterings from before rows were added, these are in the first cluster.
-            return (
-                np.append(labels, np.zeros(self.n - len(labels), np.int32))
-                if len(labels) < self.n
-                else labels
-            )
-        if self._is_remote:
-            return np.array(list(partition.clusters_of(self.numbers().tolist()).values()), np.int32)
-        labels = np.zeros(len(self), np.int32)
-        # Places are kept per super-instance, so an answer costs what its new super-instances cost.
-        with self._lock:
-            for number, cluster in enumerate(partition.clusters):
-                for s in cluster.super_instances:
-                    labels[self._places_in(s)] = number
-        return labels
-
-    def members(self, partition: Partition, number: int) -> IndexArray | None:
-        """All rows of a cluster, ascending; None where they are more than are shown, or lie on other machines."""
-        cluster = partition.clusters[number]
-        return cluster.members if not self._is_remote and len(cluster) <= len(self) else None
-
-    def _places_in(self, s: SuperInstance) -> IndexArray:
-        if id(s) not in self._places:
-            assert self.rows is not None
-            if not len(self._mask):
-                self._mask = np.zeros(self.n, bool)
-                self._mask[self.rows] = True
-            members = s.members
-            # The super-instance is kept with its places, so that no other one takes its identity.
-            self._places[id(s)] = s, np.searchsorted(self.rows, members[self._mask[members]])
-        return self._places[id(s)][1]
 
 
 class Map:

@@ -16,17 +16,19 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
-from fastapi import FastAPI, Response
-from fastapi.responses import FileResponse
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
 
 from cobras import __version__
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import CobrasError, InconsistentAnswersError, InvalidDataError, StaleQuestionError
 from cobras.data import Dataset
 from cobras.session.session import Session
-from cobras.web.api import changes, columns, endpoints, moves
+from cobras.web.api import changes, columns, endpoints, models, moves
 from cobras.web.api.columns import Source
-from cobras.web.context import Context, add_errors, progress_model
+from cobras.web.context import Context, MissingError, RefusedError, progress_model, reply, routes
 from cobras.web.guard import Connection, Guard, is_loopback
 from cobras.web.live import Events
 
@@ -215,8 +217,8 @@ def make_app(context: Context) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.context = context
-    for module in (changes, moves, endpoints, columns):
-        app.include_router(module.routes, prefix="/api")
+    for some in (routes, changes.routes, moves.routes, endpoints.routes, columns.routes):
+        app.include_router(some, prefix="/api")
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     def page() -> FileResponse:
@@ -225,6 +227,33 @@ def make_app(context: Context) -> FastAPI:
     app.mount("/static", _Modules(directory=STATIC), name="static")
     add_errors(app, context)
     return app
+
+
+def add_errors(app: FastAPI, context: Context) -> None:
+    """Let the application reply to every error in one sentence."""
+
+    @app.exception_handler(CobrasError)
+    async def handle_refusal(_: Request, error: Exception) -> Response:
+        assert isinstance(error, CobrasError)
+        if isinstance(error, MissingError):
+            return reply(models.Problem(message=str(error)), 404)
+        # 409 carries the state as it is, so that the page can go on; 404 and 422 say only what was wrong.
+        if isinstance(error, StaleQuestionError):
+            error = RefusedError("stale", str(error))
+        elif isinstance(error, InvalidDataError) and not isinstance(error, InconsistentAnswersError):
+            return reply(models.Problem(message=str(error)), 422)
+        return reply(context.refusal(error), 409)
+
+    @app.exception_handler(RequestValidationError)
+    async def handle_invalid_request(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        problems = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
+        return reply(models.Problem(message="; ".join(problems)[:1000]), 422)
+
+    @app.exception_handler(HTTPException)
+    async def handle_http_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return JSONResponse({"message": error.detail}, error.status_code, error.headers)
 
 
 class _Modules(StaticFiles):

@@ -2,10 +2,14 @@
 
 A `View` is frozen, so that any thread may read it while the session goes on. Its timeline holds the clustering
 before the first answer and after each one, with colours that stay with their clusters.
+
+The page shows all rows, or of very many a fixed random sample: more points than the screen has room for say no
+more, and labels of millions of rows would travel after every answer.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,13 +19,85 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from cobras.core.constraints import ConstraintPairs
-from cobras.core.partition import Partition
+from cobras.core.partition import Partition, SuperInstance
 from cobras.core.progress import WINDOW, Progress, kept_share, overlap
 from cobras.core.types import IndexArray, LabelArray, Pair, Record
 from cobras.web.api.models import Versions
-from cobras.web.map import Sample
 
 State: TypeAlias = Literal["asking", "computing", "done", "failed"]
+N_SHOWN = 100_000  # rows on the map
+N_REMOTE = 2_000  # the same where the rows lie on other machines
+
+
+class Sample:
+    """Which of n rows are shown; `rows` holds their numbers, ascending, and is None where it is all of them.
+
+    Examples
+    --------
+    >>> Sample(1_000).rows is None, len(Sample(1_000_000).rows)
+    (True, 100000)
+    """
+
+    def __init__(self, n: int, remote: bool = False) -> None:
+        self.n = n
+        size = N_REMOTE if remote else N_SHOWN
+        self.rows: IndexArray | None = None
+        if n > size:
+            self.rows = np.sort(np.random.default_rng(0).choice(n, size, replace=False, shuffle=False))
+        self._is_remote = remote
+        self._mask = np.empty(0, bool)
+        self._places: dict[int, tuple[SuperInstance, IndexArray]] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self.n if self.rows is None else len(self.rows)
+
+    def numbers(self) -> IndexArray:
+        """The rows that are shown, by number."""
+        return np.arange(self.n) if self.rows is None else self.rows
+
+    def place(self, row: int) -> int | None:
+        """The place of a row among those that are shown; None if it is not shown."""
+        if self.rows is None:
+            return row
+        at = int(np.searchsorted(self.rows, row))
+        return at if at < len(self.rows) and self.rows[at] == row else None
+
+    def labels(self, partition: Partition) -> LabelArray:
+        """The cluster of every row that is shown."""
+        if self.rows is None and not self._is_remote:
+            labels = partition.labels
+            # In clusterings from before rows were added, these are in the first cluster.
+            return (
+                np.append(labels, np.zeros(self.n - len(labels), np.int32))
+                if len(labels) < self.n
+                else labels
+            )
+        if self._is_remote:
+            return np.array(list(partition.clusters_of(self.numbers().tolist()).values()), np.int32)
+        labels = np.zeros(len(self), np.int32)
+        # Places are kept per super-instance, so an answer costs what its new super-instances cost.
+        with self._lock:
+            for number, cluster in enumerate(partition.clusters):
+                for s in cluster.super_instances:
+                    labels[self._places_in(s)] = number
+        return labels
+
+    def members(self, partition: Partition, number: int) -> IndexArray | None:
+        """All rows of a cluster, ascending; None where they are more than are shown, or lie on other machines."""
+        cluster = partition.clusters[number]
+        return cluster.members if not self._is_remote and len(cluster) <= len(self) else None
+
+    def _places_in(self, s: SuperInstance) -> IndexArray:
+        if id(s) not in self._places:
+            assert self.rows is not None
+            if not len(self._mask):
+                self._mask = np.zeros(self.n, bool)
+                self._mask[self.rows] = True
+            members = s.members
+            # The super-instance is kept with its places, so that no other one takes its identity.
+            self._places[id(s)] = s, np.searchsorted(self.rows, members[self._mask[members]])
+        return self._places[id(s)][1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,11 +1,11 @@
-"""The end points that ask and change: each one gives the question as it then is."""
+"""The end points that change the session: each one gives the question as it then is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from cobras.core.board import Board
 from cobras.core.types import Answer, Pair, Record
@@ -16,7 +16,6 @@ from cobras.web.api import bodies, models
 from cobras.web.api.models import REFUSALS
 from cobras.web.api.moves import check_cluster
 from cobras.web.context import Context, Here, MissingError, RefusedError, check_open, reply
-from cobras.web.live import GRACE
 from cobras.web.view import View
 
 ANY = bodies.Change()  # whatever happened meanwhile
@@ -41,13 +40,6 @@ async def change(
         check(view)
 
     return await context.live.change(what, check_all, action)
-
-
-@routes.get("/question", response_model=models.Question)
-async def question(context: Here, wait: Annotated[float, Query(ge=0, le=60)] = 0) -> Response:
-    """The open question. Waits at most `wait` seconds while one is being computed."""
-    await context.live.wait_until_ready(max(wait, GRACE))
-    return reply(context.question())
 
 
 @routes.post("/tell", response_model=models.Question)
