@@ -1,4 +1,4 @@
-"""The command `cobras`: one file per verb, one line per error.
+"""The command `cobras`: one file per verb, one line per error; and what several verbs print.
 
 Nothing heavy is imported before a verb runs, so that `cobras --help` answers at once.
 """
@@ -8,18 +8,24 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
+import shutil
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobras.cli import ask, bench, demo, export, predict, run, serve
 from cobras.cli.options import with_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 app = typer.Typer(
     add_completion=False,
@@ -137,3 +143,54 @@ def _sentence(error: Exception) -> str:
         return f"{said} See {context.command_path if context else 'cobras'} --help."
     text = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {text[0]} (a defect of cobras; --debug shows where)"
+
+
+def make_console() -> Console:
+    """Return standard output as a console; what its encoding cannot hold is replaced, not an error."""
+    from rich.console import Console
+
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    return Console(highlight=False, emoji=False, markup=False)
+
+
+@contextlib.contextmanager
+def status_line(console: Console, text: str) -> Iterator[None]:
+    """Show what is being done until it is done; on a terminal only."""
+    if not console.is_terminal:
+        yield
+        return
+    from rich.control import Control
+    from rich.segment import ControlType
+
+    console.print(text, style="dim", end="", no_wrap=True, overflow="crop")
+    try:
+        yield
+    finally:
+        console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+
+
+def relative_path(path: Path) -> str:
+    """Return the path from the current folder where it is below that, else as it is."""
+    with contextlib.suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)
+
+
+def summary(file: Path, *counts: str) -> str:
+    """Return the last line of a verb that asks: where the answers are and how to export them."""
+    name, out = shlex.quote(relative_path(file)), shlex.quote(f"{file.stem}-clusters.csv")
+    said = f"{name}: {', '.join(counts)}" if counts else name
+    return f"Saved in {said}. To export: {command_name()} export {name} --out {out}"
+
+
+def command_name() -> str:
+    """Return what to type for `cobras`: also where it is not on the PATH, as in a `.venv` that is not active."""
+    given = Path(sys.argv[0])
+    if shutil.which("cobras"):
+        return "cobras"
+    if given.name == "cobras":
+        return shlex.quote(relative_path(given))
+    if given.parts[-2:] == ("cobras", "__main__.py"):
+        return f"{shlex.quote(relative_path(Path(sys.executable)))} -m cobras"
+    return "cobras"

@@ -46,7 +46,7 @@ def ask_in_terminal(
     path: Path | None, file: Path, options: Options, max_queries: int | None, board: bool = False
 ) -> None:
     """Open or resume the session of a data set and ask until the end; without a path, about the bundled digits."""
-    from cobras.cli.terminal import make_console, relative_path, status_line
+    from cobras.cli import make_console, relative_path, status_line
     from cobras.core.notebook import quantity
 
     settings, console = options.of_session, make_console()

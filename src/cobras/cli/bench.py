@@ -113,7 +113,7 @@ def tasks(data: Annotated[Path | None, DATA] = None, as_json: Annotated[bool, JS
     from rich.table import Table
 
     from cobras.bench.tasks import describe_tasks
-    from cobras.cli.terminal import make_console
+    from cobras.cli import make_console
 
     records = [asdict(record) for record in describe_tasks(data)]
     if as_json:

@@ -163,7 +163,8 @@ def _progress(max_queries: int) -> Iterator[Callable[[Session], bool]]:
 def _print(dataset: Dataset, report: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from cobras.cli.terminal import glyphs_for, make_console
+    from cobras.cli import make_console
+    from cobras.cli.terminal import glyphs_for
     from cobras.core.notebook import quantity
 
     console = make_console()

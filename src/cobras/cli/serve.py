@@ -69,7 +69,7 @@ def serve(
 
 def serve_page(path: Path | None, file: Path, options: Options, browser: bool, **page: Any) -> None:
     """Open or resume the session of a data set and serve its page until Ctrl-C; without a path, of the digits."""
-    from cobras.cli.terminal import make_console, relative_path, status_line, summary
+    from cobras.cli import make_console, relative_path, status_line, summary
     from cobras.core.exceptions import SessionFileError
     from cobras.core.notebook import quantity
 

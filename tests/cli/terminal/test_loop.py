@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cobras.cli.terminal import relative_path, summary
+from cobras.cli import relative_path, summary
 from cobras.cli.terminal.loop import AskLoop
 from cobras.core.types import Answer
 from tests.cli.terminal import Talk

@@ -1,23 +1,12 @@
-"""Questions and answers in a terminal; here the console, its characters, and texts cut to its cells.
-
-Imports nothing heavy, so that a verb can say at once what it does.
-"""
+"""Questions and answers in a terminal; here its characters, and texts cut to its cells."""
 
 from __future__ import annotations
 
-import contextlib
 import re
-import shlex
-import shutil
-import sys
-from collections.abc import Iterator
 from dataclasses import astuple, dataclass
-from pathlib import Path
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.console import Console, RenderableType
-from rich.control import Control
-from rich.segment import ControlType
 from rich.text import Text
 
 LONGEST = 20_000  # characters of a text that are compared and shown
@@ -57,55 +46,9 @@ def glyphs_for(encoding: str) -> Glyphs:
     return UNICODE
 
 
-def make_console() -> Console:
-    """Return standard output as a console; what its encoding cannot hold is replaced, not an error."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
-    return Console(highlight=False, emoji=False, markup=False)
-
-
-@contextlib.contextmanager
-def status_line(console: Console, text: str) -> Iterator[None]:
-    """Show what is being done until it is done; on a terminal only."""
-    if not console.is_terminal:
-        yield
-        return
-    console.print(text, style="dim", end="", no_wrap=True, overflow="crop")
-    try:
-        yield
-    finally:
-        console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
-
-
 def height_of(console: Console, *parts: RenderableType) -> int:
     """Return how many lines the parts take on this console."""
     return sum(len(console.render_lines(part, pad=False)) for part in parts)
-
-
-def relative_path(path: Path) -> str:
-    """Return the path from the current folder where it is below that, else as it is."""
-    with contextlib.suppress(ValueError):
-        return str(path.absolute().relative_to(Path.cwd()))
-    return str(path)
-
-
-def summary(file: Path, *counts: str) -> str:
-    """Return the last line of a verb that asks: where the answers are and how to export them."""
-    name, out = shlex.quote(relative_path(file)), shlex.quote(f"{file.stem}-clusters.csv")
-    said = f"{name}: {', '.join(counts)}" if counts else name
-    return f"Saved in {said}. To export: {command_name()} export {name} --out {out}"
-
-
-def command_name() -> str:
-    """Return what to type for `cobras`: also where it is not on the PATH, as in a `.venv` that is not active."""
-    given = Path(sys.argv[0])
-    if shutil.which("cobras"):
-        return "cobras"
-    if given.name == "cobras":
-        return shlex.quote(relative_path(given))
-    if given.parts[-2:] == ("cobras", "__main__.py"):
-        return f"{shlex.quote(relative_path(Path(sys.executable)))} -m cobras"
-    return "cobras"
 
 
 def printable(value: object) -> str:

@@ -17,7 +17,8 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from cobras.cli.terminal import glyphs_for, height_of, summary
+from cobras.cli import summary
+from cobras.cli.terminal import glyphs_for, height_of
 from cobras.cli.terminal.keys import END, REDRAW, Keys
 from cobras.cli.terminal.pairs import render_pair
 from cobras.core.exceptions import CobrasError, DataChangedError, SessionFileError
