@@ -186,7 +186,7 @@ def ask(
     """Ask the first of the pairs and, while the person is unsure, the next; what is known is not asked."""
     for i, j in pairs:
         answer = known(i, j)
-        if answer is None and Pair(i, j).ordered not in constraints.set_aside:
+        if answer is None and not (constraints.set_aside and Pair(i, j).ordered in constraints.set_aside):
             answer = yield Step(Pair(i, j), partition, board, beliefs, scope)
             constraints.add(i, j, answer)
         if answer is not None and answer is not Answer.UNSURE:
