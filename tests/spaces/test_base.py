@@ -1,4 +1,4 @@
-"""What all spaces share: the split tree, the choice of a space, and groups that join others."""
+"""What all spaces share: the split tree, their choice, groups that join others, and a collection that grows."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cobras import EuclideanSpace, InvalidDataError, SeriesSpace, Space
 from cobras.spaces.base import (
     OPTIONS,
+    Collection,
     RemoteSpace,
     VectorSpace,
     as_rows,
@@ -18,6 +19,8 @@ from cobras.spaces.base import (
     squared_distances,
 )
 from tests.spaces.data import blobs, seeds
+
+ROWS = np.arange(12.0).reshape(6, 2)
 
 
 def test_two_threads_make_a_split_once():
@@ -63,3 +66,27 @@ def test_equal_rows_are_at_distance_0_exactly():
     rows = np.array([[1e8 + 0.1, 3.0], [1.0, 5.0]])
     np.testing.assert_allclose(squared_distances(rows, np.array([1.0, 4.0])), [(1e8 - 0.9) ** 2 + 1, 1])
     assert squared_distances(rows, rows[0])[0] == 0
+
+
+def test_each_append_has_its_space_until_another_takes_its_place():
+    collection = Collection(EuclideanSpace(ROWS[:3]))
+    a = collection.add(collection.first, ROWS[3:4], "a")
+    b = collection.add(a, ROWS[4:], "b", ROWS)
+    assert [space.n for space in (collection.after(""), collection.after("a"), collection.after("ab"))] == [
+        3,
+        4,
+        6,
+    ]
+    assert collection.add(a, ROWS[4:], "b") is b
+    np.testing.assert_array_equal(a.X, ROWS[:4])
+    c = collection.add(collection.first, ROWS[5:], "c")
+    collection.keep_only(collection.first, "c")
+    np.testing.assert_array_equal(c.X, ROWS[[0, 1, 2, 5]])
+    with pytest.raises(InvalidDataError, match="not at hand"):
+        collection.after("a")
+
+
+def test_series_do_not_grow():
+    collection = Collection(SeriesSpace(ROWS))
+    with pytest.raises(InvalidDataError, match="a table of numbers in memory only"):
+        collection.add(collection.first, ROWS, "a")

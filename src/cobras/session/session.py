@@ -34,8 +34,7 @@ from cobras.session.history import History
 from cobras.session.reading import in_turn
 from cobras.session.replay import Setting
 from cobras.session.telling import AnswerableSession
-from cobras.spaces.base import RemoteSpace, Space, as_rows, cut_rows
-from cobras.spaces.collection import Collection, check_can_grow
+from cobras.spaces.base import Collection, RemoteSpace, Space, as_rows, check_can_grow, cut_rows
 
 # The widget is named here and imported when needed: sessions do not know how they are shown.
 WIDGET = "cobras.web.notebook.widget"

@@ -13,8 +13,8 @@ from cobras.core.checks import (
 )
 from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionError
 from cobras.core.frames import is_frame
+from cobras.core.overlap import shared_items
 from cobras.core.partition import Partition
-from cobras.core.progress import shared_items
 from cobras.core.types import Action, Answer, Event, FloatArray, Pair, Record
 from cobras.methods.registry import registration
 from cobras.session.acts import Acts
@@ -23,8 +23,7 @@ from cobras.session.entries import Entry
 from cobras.session.file import fingerprints
 from cobras.session.reading import ReadableSession, in_turn
 from cobras.session.replay import Replay, Revision
-from cobras.spaces.base import Space
-from cobras.spaces.collection import check_can_grow, check_new_rows
+from cobras.spaces.base import Space, check_can_grow, check_new_rows
 
 
 class Preview(NamedTuple):

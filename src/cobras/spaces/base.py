@@ -1,5 +1,7 @@
 """What a space is: the protocols that methods rely on, what the spaces of this package share, and their choice.
 
+A collection that grows has several: that of its first rows, and those after rows were added.
+
 Splits are memoised per node of the split tree and draw their random numbers from the node, so replaying a session
 repeats no clustering and gives the same parts, whatever else was asked of the space before.
 """
@@ -10,8 +12,8 @@ import hashlib
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +21,11 @@ from cobras.core.checks import as_matrix, as_train_mask, check_options, is_dask
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Child, NodePath, Partition, Split, SuperInstance
 from cobras.core.types import BoolArray, ClusterNames, FloatArray, IndexArray, StableIds
+
+if TYPE_CHECKING:
+    # To import them takes longer than all the rest; see `choose_space`.
+    from cobras.spaces.euclidean import EuclideanSpace
+    from cobras.spaces.grown import GrownSpace
 
 Among: TypeAlias = Literal["all", "train"]
 Node: TypeAlias = tuple[int, NodePath, Split | None]  # without a split it is the root
@@ -162,6 +169,52 @@ class TreeSpace(ABC):
         return self._splits[node]
 
 
+class Collection:
+    """The spaces of a session: that of its first rows, and one for each append after it.
+
+    Attributes
+    ----------
+    first, latest : Space
+        That of the first rows, and that of the rows that were added last.
+    """
+
+    def __init__(self, first: Space) -> None:
+        self.first = self.latest = first
+        self._grown: dict[tuple[Space, str], GrownSpace] = {}
+
+    def add(
+        self, space: Space, rows: FloatArray, fingerprint: str, X: FloatArray | None = None
+    ) -> GrownSpace:
+        """Keep the rows of an append to a space; X are all rows, where they are at hand."""
+        from cobras.spaces.grown import GrownSpace
+
+        if (space, fingerprint) not in self._grown:
+            self._grown[space, fingerprint] = GrownSpace(check_can_grow(space), rows, X)
+        self.latest = self._grown[space, fingerprint]
+        return self._grown[space, fingerprint]
+
+    def keep_only(self, space: Space, fingerprint: str) -> None:
+        """Drop the rows of other appends to a space, which nothing can bring back any more."""
+        self._grown = {
+            key: grown for key, grown in self._grown.items() if key[0] is not space or key[1] == fingerprint
+        }
+
+    def grow(self, space: Space, fingerprint: str) -> GrownSpace:
+        """The space after the append of rows that have this fingerprint."""
+        if (space, fingerprint) not in self._grown:
+            raise InvalidDataError(
+                "The rows that were added are not at hand. Open the session with all of its rows."
+            )
+        return self._grown[space, fingerprint]
+
+    def after(self, fingerprints: Iterable[str]) -> Space:
+        """The space after appends, one after the other."""
+        space = self.first
+        for fingerprint in fingerprints:
+            space = self.grow(space, fingerprint)
+        return space
+
+
 def squared_distances(rows: FloatArray, point: FloatArray) -> FloatArray:
     """Return the squared distance of every row to a point, by differences: exactly 0 between equal rows."""
     away = rows - point
@@ -258,3 +311,23 @@ def cut_rows(
         kept, representative, centre.astype(s.centroid.dtype), s.n_train - len(shown), s.seed, s.path
     )
     return rest, piece
+
+
+def check_can_grow(space: Space) -> EuclideanSpace:
+    """A space to which rows can be added; any other raises."""
+    from cobras.spaces.euclidean import EuclideanSpace
+
+    if not isinstance(space, EuclideanSpace):
+        raise InvalidDataError(
+            "Rows can be added to a table of numbers in memory only, not to series, to data on a cluster or to a "
+            "space of your own. Begin another session with all of them."
+        )
+    return space
+
+
+def check_new_rows(rows: FloatArray, X: FloatArray) -> None:
+    """Raise if rows have another type than the table that they are added to."""
+    if rows.dtype != X.dtype:
+        raise InvalidDataError(
+            f"The new rows are {rows.dtype}, but the session has {X.dtype}. Convert them by astype."
+        )
