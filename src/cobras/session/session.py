@@ -9,32 +9,25 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any, Never, Self
 
-from cobras.core.checks import (
-    as_path,
-    as_seed,
-    as_train_mask,
-    as_whole_number,
-    check_plain,
-    column_names,
-)
-from cobras.core.edits import Editor
+import numpy as np
+
+from cobras.core.checks import as_path, as_whole_number
 from cobras.core.exceptions import CobrasError, InvalidDataError
-from cobras.core.frames import Items, as_items, is_frame
-from cobras.core.types import Event, FloatArray
-from cobras.core.writers import answers_table, labels_table, write_frame, write_table
-from cobras.methods.protocol import Method
-from cobras.methods.registry import check_registered, prepare, registration
-from cobras.session.file import SessionFile, fingerprints, parts_to_store, stored_recipe
+from cobras.core.notebook import cluster_rows, quantity, show_html
+from cobras.core.types import Event, FloatArray, LabelArray
+from cobras.core.writers import answers_table, labels_table, with_clusters, write_frame, write_table
+from cobras.methods.reasons import reason
+from cobras.session.beliefs import Shown, confidence, probabilities, settled_rows
+from cobras.session.file import fingerprints
 from cobras.session.history import History
-from cobras.session.reading import in_turn
-from cobras.session.replay import Setting
+from cobras.session.running import in_turn
 from cobras.session.telling import AnswerableSession
-from cobras.spaces.base import Collection, RemoteSpace, Space, as_rows, check_can_grow, cut_rows
+from cobras.spaces.base import RemoteSpace, Space, as_rows
 
 # The widget is named here and imported when needed: sessions do not know how they are shown.
 WIDGET = "cobras.web.notebook.widget"
@@ -76,93 +69,6 @@ class Session(AnswerableSession):
     >>> session.labels_.tolist()
     [0, 0, 1, 1]
     """
-
-    def __init__(
-        self,
-        X: Any,
-        method: str | Method | None = None,
-        random_state: Any = None,
-        *,
-        train_indices: Any = None,
-        **options: Any,
-    ) -> None:
-        self._file: SessionFile | None = None
-        self._folded: History | None = History()
-        self._items, rows = self._take_in(X, None)
-        self._set_up(rows, method, as_seed(random_state), train_indices, options)
-
-    @classmethod
-    def open(
-        cls,
-        path: str | os.PathLike[str],
-        X: Any,
-        method: str | None = None,
-        random_state: Any = None,
-        *,
-        train_indices: Any = None,
-        grow: bool = False,
-        **options: Any,
-    ) -> Session:
-        """Create a session file, or resume the one that is there.
-
-        The parameters come from the file; one that is given and differs raises `DataChangedError`, and so does a
-        table other than the one the session was made with. A method of your own is named at each opening: a file
-        alone leads to no import.
-
-        `X` has all rows, those that were added by `append` included. If it goes on after them, that raises
-        `DataGrownError`, unless `grow` is true: then the others are appended. Rows of an append that was undone may
-        be there or not; without them it cannot be redone.
-        """
-        path = as_path(path, "A session file")
-        if method is not None and not isinstance(method, str):
-            raise InvalidDataError(
-                "A session file stores its method by name: 'cobras', 'cobra', or 'module:function' for your own."
-            )
-        session = cls.__new__(cls)
-        session._items, X = session._take_in(X, path)
-        if isinstance(X, Space):
-            table, mask, made = parts_to_store(X)
-        else:
-            table, mask, made = X, as_train_mask(train_indices, len(X)), {}
-        session._folded = None
-        session._file = SessionFile(path, table)
-        rest: FloatArray | None = None
-        try:
-            if session._file.is_new:
-                session._set_up(X, method, as_seed(random_state), train_indices, options)
-                check_plain(session.parameters)
-                # Options that the method refuses raise here, before anything is written.
-                session.ask()
-                session._file.create(session.parameters, mask)
-                if session._items is not None and (recipe := session._items.stored_recipe()) is not None:
-                    session.set_note(recipe=recipe)
-            else:
-                given = {"method": method, "random_state": random_state, **made, **options}
-                session._folded = history = History.of(session._file.events())
-                appends = [*history.appends, *history.undone_appends]
-                found = session._file.resume(given, mask, appends, len(history.appends), grow)
-                stored, shown = found.parameters, train_indices if made else found.train
-                if method is None:
-                    check_registered(stored["method"], path)
-                for option in registration(stored["method"]).retired_options:
-                    stored.pop(option, None)
-                first = X if made or len(X) == found.n_first else X[: found.n_first]
-                session._set_up(first, stored.pop("method"), stored.pop("random_state"), shown, stored)
-                for entry in appends[: found.n_appends]:
-                    stop = entry.n_before + entry.n_rows
-                    space = session._setting.collection.latest
-                    rows = X[entry.n_before : stop]
-                    session._setting.collection.add(space, rows, entry.fingerprint, X[:stop])
-                rest = X if found.is_grown else None
-            n_undone = sum(entry.n_rows for entry in session._history.undone_appends)
-            session._history.check_rows(session.space.n + n_undone)
-            if rest is not None:
-                space = check_can_grow(session.space)
-                session._grow(space, rest[space.n :], rest)
-        except BaseException:
-            session._file.give_up()
-            raise
-        return session
 
     @classmethod
     def from_labels(
@@ -218,36 +124,113 @@ class Session(AnswerableSession):
             raise
         return session
 
-    def _take_in(self, X: Any, path: str | os.PathLike[str] | None) -> tuple[Items | None, Any]:
-        """The data where it is more than numbers, read as a session file says, and its rows or space."""
-        self._added = {}
-        items = as_items(X, None if path is None or not is_frame(X) else stored_recipe(path))
-        self._columns = column_names(X)
-        if items is None:
-            return None, as_rows(X)
-        if items.distance is None:
-            return items, as_rows(items.X)
-        from cobras.spaces.series import SeriesSpace
+    # -- results ---------------------------------------------------------------------------------------------------
 
-        return items, SeriesSpace(items.series, distance=items.distance)
+    @property
+    @in_turn
+    def labels_(self) -> LabelArray:
+        """The cluster of every row; always a valid clustering."""
+        partition = self.partition
+        # Partitions are immutable, so labels are computed once for each and may be shared, but not be written to.
+        if self._labels is None or self._labels[0] is not partition:
+            labels = partition.labels
+            labels.flags.writeable = False
+            self._labels = partition, labels
+        return self._labels[1]
 
-    def _set_up(
-        self, X: Any, method: str | Method | None, seed: int, train_indices: Any, options: dict[str, Any]
-    ) -> None:
-        found = prepare(X, method, seed, train_indices, options)
-        self.parameters = found.parameters
-        # The same pieces in every replay; as many as are likely to be shown at once.
-        cut: Any = lru_cache(maxsize=512)(cut_rows)
-        self._setting = Setting(
-            Collection(found.space),
-            found.start,
-            lambda space: Editor(partial(cut, space)),
-            registration(found.parameters["method"]).doubts,
-        )
-        self._clear()
-        self._notes: dict[str, Any] = {}
+    @in_turn
+    def labels_at(self, n_answers: int) -> LabelArray:
+        """The labels one had, or would have had, after so many answers; a board counts as one.
+
+        There are as many as there were rows when the next answer was given.
+        """
+        return self._replay.partitions[self._answers_until(n_answers)].labels
+
+    @property
+    @in_turn
+    def confidence_(self) -> FloatArray:
+        """How sure it is that every row is in the cluster it is shown in: float32, from 0 to 1.
+
+        As the method believes. For a method that says nothing, from the distances to the nearest super-instance
+        of each cluster, which is rough. A row that was moved by hand is sure, and one nearly that answers put
+        where it is.
+        """
+        shown = self._shown
+        settled = settled_rows(self._replay.constraints, self.labels_)
+        if self._sure is None or not shown.is_like(self._sure[0]) or settled != self._sure[1]:
+            found = confidence(shown, self.space, self.labels_, settled)
+            found.flags.writeable = False
+            self._sure = shown, settled, found
+        return self._sure[2]
+
+    @in_turn
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every cluster for new rows, of shape (n_new, n_clusters), by cluster number.
+
+        The rows have the columns of the session's own, in the same units; see `confidence_` for what is behind it.
+        A data frame is read as that of the session was.
+        """
+        return probabilities(self._shown, self.space, self._new_features(X), self._columns)
+
+    def predict(self, X: Any) -> LabelArray:
+        """The most probable cluster of new rows; see `predict_proba`.
+
+        The session's own rows may get another cluster than the one they are in: answers may have put them there.
+
+        Examples
+        --------
+        >>> from cobras import LabelOracle, Session, run
+        >>> session = Session([[0.0], [0.2], [5.0], [5.2]], random_state=0)
+        >>> _ = run(session, LabelOracle([0, 0, 1, 1]))
+        >>> session.predict([[0.3], [4.0]]).tolist()
+        [0, 1]
+        """
+        labels: LabelArray = self.predict_proba(X).argmax(axis=1).astype(np.int32)
+        return labels
+
+    @property
+    @in_turn
+    def reason(self) -> str:
+        """What the answer to the open question decides; empty where the method does not say.
+
+        It names clusters by their ids, so it tells where both rows are now.
+        """
+        step = self._replay.step
+        if step.pair is None or step.scope is None:
+            return ""
+        return reason(step.pair, step.scope(), self.partition, self.cluster_ids_)
 
     # -- keeping ---------------------------------------------------------------------------------------------------
+
+    @in_turn
+    def to_frame(self) -> Any:
+        """Return the data with its clusters: the columns `cluster_id`, where named `cluster_name`, and `cluster`.
+
+        A session on a data frame returns one of the same kind, with its index; a session on a `Dataset` that was
+        read from a file returns its table as one of polars; a session on an array has the numbers of rows as `id`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from cobras import LabelOracle, Session, run
+        >>> session = Session(pl.DataFrame({"x": [0.0, 0.2, 5.0]}), random_state=0)
+        >>> run(session, LabelOracle([0, 0, 1])).to_frame().rows()
+        [(0.0, 0, 0), (0.2, 0, 0), (5.0, 1, 1)]
+        """
+        found = self.labels_, self.names, self.cluster_ids_
+        if self._items is not None:
+            n_known = len(self._items.X)
+            added = [entry.n_before for entry in self._history.appends if entry.n_before >= n_known]
+            if not set(added) <= self._added.keys() or (not added and n_known != self.space.n):
+                raise InvalidDataError(
+                    f"The session has {self.space.n} rows, but its data frame {n_known}, and not all others were "
+                    "appended as data frames. Take labels_, or open a session file with a frame of all rows."
+                )
+            table = self._items.with_rows([self._added[start] for start in added]) if added else self._items
+            return table.with_clusters(*found)
+        import polars as pl
+
+        return with_clusters(pl.DataFrame({"id": range(self.space.n)}), *found)
 
     def export(
         self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None, *, escape: bool = True
@@ -280,16 +263,6 @@ class Session(AnswerableSession):
         """Write all answers and constraints as CSV, Parquet or JSON, by suffix; see `export`."""
         path = as_path(path, "A file")
         write_table(answers_table(self.history, ids), path, escape=escape, private=True)
-
-    def set_note(self, **values: Any) -> None:
-        """Store JSON values with the session, such as where its data came from."""
-        self._notes.update(values)
-        if self._file is not None:
-            self._file.set_notes(values)
-
-    def get_note(self, key: str) -> Any:
-        """A value stored with the session, or None."""
-        return self._notes.get(key) if self._file is None else self._file.get_note(key)
 
     @in_turn
     def carry_over(self, path: str | os.PathLike[str], X: Any) -> Session:
@@ -334,6 +307,21 @@ class Session(AnswerableSession):
             raise
         return session
 
+    def verify(self) -> None:
+        """Raise if a row is not what it was when the session was made; the first new answer checks this, too."""
+        if self._file is not None:
+            self._file.verify()
+
+    @property
+    def file_loss(self) -> str | None:
+        """What happened to the session file since it was opened, such as "replaced"; None if it is in its place."""
+        return None if self._file is None else self._file.loss
+
+    def close(self) -> None:
+        """Release the session file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
     # -- showing ---------------------------------------------------------------------------------------------------
 
     def widget(self, items: Any = None, *, height: int = 720, show_guess: bool = False) -> Any:
@@ -377,20 +365,33 @@ class Session(AnswerableSession):
             self._file.allow_takeover()
         return widget
 
-    def verify(self) -> None:
-        """Raise if a row is not what it was when the session was made; the first new answer checks this, too."""
-        if self._file is not None:
-            self._file.verify()
+    def __repr__(self) -> str:
+        # Without what has to be computed first: a debugger shows this at any moment.
+        state = self._state
+        clusters = "" if state is None else f", {quantity(state.partition.n_clusters, 'cluster')}"
+        after = "" if self._folded is None else f" after {quantity(self.n_answers, 'answer')}"
+        pair = None if state is None else state.step.pair
+        open_pair = "" if pair is None else f", next ({pair.i}, {pair.j})"
+        method = self.parameters["method"]
+        name = method if isinstance(method, str) else getattr(method, "__name__", "a method")
+        return f"{type(self).__name__}({quantity(self.space.n, 'row')}, {name}{clusters}{after}{open_pair})"
+
+    @in_turn
+    def _repr_html_(self) -> str:
+        progress, pair = self.progress, self.ask()
+        lines = [f"You may stop. {progress.reason}"] if progress.may_stop else []
+        if pair is not None:
+            call = f"session.tell(True or False, ({pair.i}, {pair.j}))"
+            lines.append(f"Next: do rows {pair.i} and {pair.j} belong together? {call}")
+        clusters = quantity(progress.n_clusters, "cluster")
+        heading = f"{clusters} of {quantity(self.space.n, 'row')} after {quantity(self.n_answers, 'answer')}"
+        table = cluster_rows(self.partition.sizes, self.cluster_ids_, self.names, self.marks)
+        return show_html(heading, *table, lines)
 
     @property
-    def file_loss(self) -> str | None:
-        """What happened to the session file since it was opened, such as "replaced"; None if it is in its place."""
-        return None if self._file is None else self._file.loss
-
-    def close(self) -> None:
-        """Release the session file, if there is one."""
-        if self._file is not None:
-            self._file.close()
+    def _shown(self) -> Shown:
+        replay = self._replay
+        return Shown(replay.step, replay.partition, replay.moved)
 
     def __reduce__(self) -> Never:
         raise CobrasError(

@@ -15,15 +15,13 @@ from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionE
 from cobras.core.frames import is_frame
 from cobras.core.overlap import shared_items
 from cobras.core.partition import Partition
-from cobras.core.types import Action, Answer, Event, FloatArray, Pair, Record
+from cobras.core.types import Action, Answer, Event, Pair, Record
 from cobras.methods.registry import registration
 from cobras.session.acts import Acts
 from cobras.session.boards import next_board
-from cobras.session.entries import Entry
-from cobras.session.file import fingerprints
-from cobras.session.reading import ReadableSession, in_turn
 from cobras.session.replay import Replay, Revision
-from cobras.spaces.base import Space, check_can_grow, check_new_rows
+from cobras.session.running import RunningSession, in_turn
+from cobras.spaces.base import check_can_grow, check_new_rows
 
 
 class Preview(NamedTuple):
@@ -44,7 +42,7 @@ class Preview(NamedTuple):
     taken_back: tuple[Record, ...] = ()
 
 
-class AnswerableSession(ReadableSession):
+class AnswerableSession(RunningSession):
     """The part of a session that records answers and acts."""
 
     # -- asking and telling ----------------------------------------------------------------------------------------
@@ -318,23 +316,6 @@ class AnswerableSession(ReadableSession):
             tuple(record for place, record in records if place in unasked),
         )
 
-    @in_turn
-    def question_after(self, *answers: Answer) -> Callable[[], Pair | None]:
-        """A function that returns the question after the open one, and those after it, have got these answers.
-
-        It changes nothing and may run in any thread.
-        """
-        history = self._history  # never changed in place: the session goes on while this runs
-
-        def next_question() -> Pair | None:
-            replay = Replay(self._setting, history)
-            for answer in answers:
-                if replay.step.pair is not None:
-                    replay.feed([Entry.answered(replay.step.pair, answer)])
-            return replay.step.pair
-
-        return next_question
-
     # -- inside ----------------------------------------------------------------------------------------------------
 
     @property
@@ -348,14 +329,9 @@ class AnswerableSession(ReadableSession):
             raise StaleQuestionError("This board is not the one to be sorted any more. Call board() again.")
         return self._acts.sort(board, groups, self._setting.doubts)
 
-    def _grow(self, space: Space, rows: FloatArray, X: FloatArray | None = None) -> None:
-        """Append rows to a space; X are all rows, where they are at hand."""
-        collection, prints = self._setting.collection, fingerprints(rows)
-        collection.add(space, rows, prints["fingerprint"], X)
-        self._add(Event("append", {"n_before": space.n, "n_rows": len(rows), **prints}))
-        collection.keep_only(space, prints["fingerprint"])
-        if self._file is not None:
-            self._file.release_rows()
+    def _new_features(self, X: Any) -> Any:
+        """The features of new rows, as those of the session's own were made."""
+        return X if self._items is None else self._items.new_features(X)
 
     def _preview(self, event: Event) -> Preview:
         before, after = self._replay, Replay(self._setting, self._history.after(event))
@@ -369,10 +345,3 @@ class AnswerableSession(ReadableSession):
             if any(gone.get(pair.ordered) == a and pair not in record.void for pair, a in record.said)
         )
         return Preview(after.partition, self.space.n - n_same, taken_back)
-
-    def _add(self, event: Event) -> None:
-        replay, self._state = self._replay, None
-        self._record(event)
-        # If the method fails, for example because there are no workers, the next call replays everything.
-        replay.feed(self._history.entries[-1:])
-        self._state = replay

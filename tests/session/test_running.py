@@ -1,4 +1,4 @@
-"""What one can see of a session."""
+"""What one can see of a session that runs."""
 
 import numpy as np
 import pytest
