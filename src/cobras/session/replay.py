@@ -36,24 +36,12 @@ class Revision(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a replay needs beside the history.
+    """What a replay needs beside the history."""
 
-    Attributes
-    ----------
-    collection : Collection
-        The data, before and after rows were added.
-    start : callable
-        Starts the method on a space and some constraints.
-    editor : callable
-        Makes an `Editor` for a space, which shows moves and merges on top of what the method shows.
-    doubts : bool
-        Whether the method takes answers that contradict each other.
-    """
-
-    collection: Collection
-    start: Callable[[Space, Constraints], Steps]
-    editor: Callable[[Space], Editor]
-    doubts: bool
+    collection: Collection  # the data, before and after rows were added
+    start: Callable[[Space, Constraints], Steps]  # starts the method
+    editor: Callable[[Space], Editor]  # what shows moves and merges on top of what the method shows
+    doubts: bool  # whether the method takes answers that contradict each other
 
 
 class Wish(NamedTuple):

@@ -223,6 +223,11 @@ class RunningSession:
         return next_question
 
     @property
+    def n_answers(self) -> int:
+        """How many questions were answered; unsure counts, and a board counts as one."""
+        return self._history.n_answers
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is anything to take back."""
         done = self._history.done
@@ -266,11 +271,6 @@ class RunningSession:
     def cluster_ids_at(self, n_answers: int) -> tuple[int, ...]:
         """The ids of the clusters after so many answers; see `labels_at`."""
         return self._replay.ids_at(self._answers_until(n_answers))
-
-    @property
-    def n_answers(self) -> int:
-        """How many questions were answered; unsure counts, and a board counts as one."""
-        return self._history.n_answers
 
     @property
     @in_turn
