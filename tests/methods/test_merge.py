@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from cobras import Answer, Constraints, EuclideanSpace, SuperInstance
 from cobras.core.partition import Partition
-from cobras.methods.merge import merge
-from cobras.methods.protocol import Variant
+from cobras.methods.merge import Variant, merge
 
 SAME, DIFFERENT, UNSURE = Answer.SAME, Answer.DIFFERENT, Answer.UNSURE
 X = np.array([[0.0], [1.0], [3.0], [7.0], [15.0], [31.0]])
