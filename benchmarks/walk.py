@@ -3,9 +3,9 @@
     python -m benchmarks.walk [--files]
 
 Counted are the files in which a function runs: during `COBRAS().fit`, while `read_dataset` reads a plain CSV file,
-and from the command `cobras serve` to the first question on a page. Each call is made once before, so that imports
-do not count, and `serve` with a session file of its own. Nor does the thread that thinks ahead: when it begins, the
-question is there. `--files` names the files.
+and from the command `cobras serve` to the first question on a page, with ADDER, the default, and with COBRAS. Each
+call is made once before, so that imports do not count, and `serve` with a session file of its own. Nor does the
+thread that thinks ahead: when it begins, the question is there. `--files` names the files.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from cobras import COBRAS, read_dataset
 from cobras.cli import main as command
 
 PACKAGE = Path(cobras.__file__).parent
-LIMITS = {"COBRAS().fit": 16, "read_dataset": 7, "cobras serve": 40}
+LIMITS = {"COBRAS().fit": 16, "read_dataset": 7, "serve": 40, "serve, COBRAS": 40}
 
 
 @contextlib.contextmanager
@@ -62,7 +62,7 @@ def wait_until_idle() -> None:
         time.sleep(2)
 
 
-def serve(table: Path, session: Path, at_question: Callable[[], None]) -> None:
+def serve(table: Path, session: Path, method: str, at_question: Callable[[], None]) -> None:
     """Start the server, fetch the first question as a page does, and stop it as Ctrl-C does."""
     output = io.StringIO()
 
@@ -82,7 +82,8 @@ def serve(table: Path, session: Path, at_question: Callable[[], None]) -> None:
     visitor = threading.Thread(target=visit)
     visitor.start()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
-        command(["serve", str(table), "--session", str(session), "--port", "0", "--no-browser"])
+        options = ["--session", str(session), "--method", method, "--port", "0", "--no-browser"]
+        command(["serve", str(table), *options])
     visitor.join()
 
 
@@ -110,7 +111,8 @@ def main() -> int:
         calls: dict[str, Callable[[int, Callable[[], None]], Any]] = {
             "COBRAS().fit": lambda k, _: COBRAS(max_queries=50, random_state=k).fit(iris.data, iris.target),
             "read_dataset": lambda k, _: read_dataset(table),
-            "cobras serve": lambda k, end: serve(table, folder / f"{k}.cobras", end),
+            "serve": lambda k, end: serve(table, folder / f"{k}.cobras", "adder", end),
+            "serve, COBRAS": lambda k, end: serve(table, folder / f"{k}-cobras.cobras", "cobras", end),
         }
         for call, work in calls.items():
             found = files_of(work)

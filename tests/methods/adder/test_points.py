@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.neighbors import NearestNeighbors
 
 from cobras import LabelOracle, Session, run
 from cobras.methods.adder import points as module
 from cobras.methods.adder.neighbors import N_STEPS, neighbor_graph
-from cobras.methods.adder.points import GOES_ON, MEASURES, SHARES, SHARPNESS, Parts, Points, Unit
+from cobras.methods.adder.points import GOES_ON, MEASURES, SHARES, SHARPNESS, Parts, Points
 from cobras.spaces.euclidean import EuclideanSpace
 
 X = load_iris().data
@@ -72,25 +73,27 @@ def test_an_outlier_does_not_hide_how_the_others_lie(iris, outlier):
 def test_new_rows_have_the_nearest_points_of_a_search_among_all(scale):
     points = Points(EuclideanSpace(X * scale), seed=0, n_parts=5)
     rows = np.random.default_rng(0).normal(5, 2, (300, 4))
-    near, distance = points.nearest_to(rows * scale, 5)
+    near, distance = points.nearest_to(points.measure(rows * scale), 5)
     expected, _ = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(rows)
-    np.testing.assert_allclose(distance / scale, expected, rtol=1e-5)
+    np.testing.assert_allclose(distance / distance[0, 0], expected / expected[0, 0], rtol=1e-4)
     found = np.linalg.norm(rows[:, None] - X[near], axis=2)
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_fewer_points_than_are_looked_for():
-    near, distance = Points(EuclideanSpace(np.array([[0.0], [4.0]])), 0, 2).nearest_to(np.array([[3.0]]), 5)
+    points = Points(EuclideanSpace(np.array([[0.0], [4.0]])), 0, 2)
+    near, distance = points.nearest_to(points.measure(np.array([[3.0]])), 5)
     assert near.tolist() == [[1, 0]]
-    assert distance.tolist() == [[1.0, 3.0]]
+    assert distance[0, 1] == 3 * distance[0, 0]
 
 
-def test_rows_of_which_most_are_the_same():
-    rows = np.zeros((40, 2))
-    rows[:3] = 1e-100, 1e-99
-    assert 0.1 < np.abs(Unit.of(rows).scale(rows)).max() < 2
-    zeros = np.zeros((3, 2))
-    assert not Unit.of(zeros).scale(zeros).any()
+def test_ranks_are_coordinates_but_not_columns():
+    rows = np.random.default_rng(0).lognormal(0, 2, (150, 3))
+    points = Points(EuclideanSpace(rows), seed=0, n_parts=5)
+    assert points.rows().shape == (150, 6)
+    assert points.by_column.shape == (3, 150)
+    np.testing.assert_array_equal(rankdata(points.rows()[:, 5]), rankdata(rows[:, 2]))
+    np.testing.assert_array_equal(points.measure(rows), points.rows32)
 
 
 def test_columns_come_in_the_order_they_are_asked_for(iris):

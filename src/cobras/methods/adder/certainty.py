@@ -70,27 +70,27 @@ class NewRows:
     Attributes
     ----------
     away : array of shape (n, 1)
-        How far each row is from the nearest point, in the space of the data.
+        How far each row is from the nearest point.
     rows32, squares32 : array
         The rows as points have them, and their squared lengths.
     """
 
     def __init__(self, points: Points, X: FloatArray) -> None:
         self._points = points
-        self._near, distance = points.nearest_to(X, N_NEAREST)
-        self.away = distance[:, :1]
-        # In units of the nearest one, whatever the units of X are; a row that was there already counts alone.
-        weight = np.divide(self.away, distance, out=np.ones_like(distance), where=distance > 0) ** 2
-        self._weight = weight / weight.sum(axis=1, keepdims=True)
         self.rows32 = points.measure(X)
         self.squares32: FloatArray = (self.rows32 * self.rows32).sum(axis=1)
+        self._near, distance = points.nearest_to(self.rows32, N_NEAREST)
+        self.away = distance[:, :1]
+        # In units of the nearest one; a row that was there already counts alone.
+        weight = np.divide(self.away, distance, out=np.ones_like(distance), where=distance > 0) ** 2
+        self._weight = weight / weight.sum(axis=1, keepdims=True)
         # Several predictors need the same relations.
         self._kept: dict[tuple[str, bytes], FloatArray] = {}
 
     @cached_property
     def by_column(self) -> FloatArray:
-        """The coordinates, one row per column of the data."""
-        return np.ascontiguousarray(self.rows32.T)
+        """The values of the rows, one row per column of the data."""
+        return self._points.columns_of(self.rows32)
 
     def means(self, values: FloatArray) -> FloatArray:
         """What is known of the points, (n_points, k), at the new rows: (n, k)."""

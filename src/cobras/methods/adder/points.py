@@ -14,12 +14,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
+from cobras.methods.adder.coordinates import Coordinates, squares_between
 from cobras.methods.adder.neighbors import (
     GOES_ON,
     by_distance,
@@ -43,11 +44,9 @@ MOST_POINTS = 5000
 N_NEIGHBORS = 10
 SHARPNESS = {"narrow": 4.0, "wide": 1.0}  # of Gaussian kernels, in units of the median squared distance
 BLOCK = 64  # columns that spread at a time
-N_SAMPLE = 500  # points from which scales are estimated
 FEW_COLUMNS = 100  # up to which a forest is grown
 N_SOURCES = 48  # points from which the quantiles of diffusions are estimated
 FOLLOW = 1.1  # times as many rows as were measured, until all points are measured anew
-FARTHEST = 2.0**20  # typical distances: its square leaves a double 12 bits for the square of one
 # The share of pairs that are more similar, from one in 22,000 to all but one in 22,000, even in its log-odds: with
 # hundreds of clusters all pairs of one cluster are among the first thousandth.
 SHARES: FloatArray = 1 / (1 + np.exp(-np.linspace(-10, 10, 401)))
@@ -101,7 +100,7 @@ class Points:
         self.rows32 = self._rows.astype(np.float32)
         self.squares32 = (self.rows32 * self.rows32).sum(axis=1)
         self._latest: dict[Hashable, tuple[object, Any]] = {}
-        self.has_few_columns = self._rows.shape[1] <= FEW_COLUMNS
+        self.has_few_columns = self._coordinates.n_columns <= FEW_COLUMNS
         # How much arrives at every point if a unit enters everywhere and, in further columns, at a few points.
         n_sources = min(self.n, N_SOURCES) if before is None else 0
         sources = np.linspace(0, self.n - 1, n_sources).astype(np.intp)
@@ -124,16 +123,10 @@ class Points:
         """How many instances the points hold."""
         return self._space.n
 
-    @cached_property
-    def places(self) -> FloatArray:
-        """Where each point lies in the space of the data, which must have rows."""
-        assert isinstance(self._space, VectorSpace)
-        return np.array([s.centroid for s in self._micro]) if self._micro else self._space.X
-
     @property
     def gap(self) -> float:
-        """How far a point is from its nearest neighbour at most, in the space of the data."""
-        return float(np.ldexp(self._neighbors.gap, self._unit.exponent))
+        """How far a point is from its nearest neighbour at most."""
+        return self._neighbors.gap
 
     def split(self, n_parts: int) -> list[SuperInstance]:
         """A split of everything, largest part first."""
@@ -195,18 +188,16 @@ class Points:
             self._point[s.members] = point
 
     def _measure(self) -> None:
-        space = self._space
+        space, is_table = self._space, isinstance(self._space, VectorSpace)
         rows: FloatArray
         if self._micro:
             rows = np.array([s.centroid for s in self._micro], dtype=np.float64)
         else:
             rows = space.X if isinstance(space, VectorSpace) else space.coordinates()
             rows = rows.astype(np.float64)
-        self._unit = Unit.of(rows)
-        rows = self._unit.scale(rows)
-        # Centred rows, so that sums of squares lose no digits to a common offset.
-        self._mean = rows.mean(axis=0)
-        self._rows: FloatArray = rows - self._mean
+        # Where there are many columns, as with pictures, they have one unit; and series have no columns.
+        self._coordinates = Coordinates.of(rows, is_table and rows.shape[1] <= FEW_COLUMNS)
+        self._rows: FloatArray = self._coordinates.place(rows)
         self._n_measured = space.n
         self._neighbors = neighbor_graph(self._rows, N_NEIGHBORS)
         self._set_scales()
@@ -214,10 +205,7 @@ class Points:
     def _set_scales(self) -> None:
         squares = np.einsum("ij,ij->i", self._rows, self._rows)
         self.variance = float(squares.mean()) or 1.0
-        sample = self._rows[:: -(-len(self._rows) // N_SAMPLE)]
-        squares = np.einsum("ij,ij->i", sample, sample)
-        squared = np.maximum(squares[:, None] + squares - 2 * sample @ sample.T, 0)
-        apart = squared[np.triu_indices(len(sample), 1)]
+        apart = squares_between(self._rows)
         self._quantiles: dict[str, FloatArray] = {
             "distance": np.quantile(apart, SHARES) if len(apart) else np.ones(len(SHARES))
         }
@@ -226,11 +214,11 @@ class Points:
 
     def _measure_new(self, before: Points) -> None:
         """Keep what was measured of the old points, of which a few rows more change little."""
-        self._unit, self._mean, self._n_measured = before._unit, before._mean, before._n_measured
+        self._coordinates, self._n_measured = before._coordinates, before._n_measured
         self._rows, self._neighbors = before._rows, before._neighbors
         if new := self._micro[before.n :]:
             rows = np.array([s.centroid for s in new], dtype=np.float64)
-            self._rows = np.vstack([before._rows, self._unit.scale(rows) - self._mean])
+            self._rows = np.vstack([before._rows, self._coordinates.place(rows)])
             self._neighbors = with_new_rows(before._neighbors, self._rows, N_NEIGHBORS)
         self.variance, self.median, self._quantiles = before.variance, before.median, before._quantiles
 
@@ -285,8 +273,8 @@ class Points:
 
     @cached_property
     def by_column(self) -> FloatArray:
-        """The centred coordinates, one row per column of the data."""
-        return np.ascontiguousarray(self._rows.T, dtype=np.float32)
+        """The centred values of the data, one row per column."""
+        return self.columns_of(self.rows32)
 
     def similarity_steps(self, measure: str, a: IndexArray, b: IndexArray) -> IndexArray:
         """For each point of a and the point of b beside it, the step of `SHARES` that their similarity is at."""
@@ -359,16 +347,20 @@ class Points:
         found: IndexArray = self.latest("nearest", known.tobytes(), make)
         return found
 
+    def columns_of(self, rows32: FloatArray) -> FloatArray:
+        """The values of rows, one row per column of the data: without ranks, which tell a tree nothing new."""
+        return np.ascontiguousarray(rows32[:, : self._coordinates.n_columns].T)
+
     def measure(self, X: FloatArray) -> FloatArray:
         """The coordinates of rows that need not be among the data, as `rows32` has those of the points."""
-        measured: FloatArray = (self._unit.scale(X.astype(np.float64)) - self._mean).astype(np.float32)
+        measured: FloatArray = self._coordinates.place(X).astype(np.float32)
         return measured
 
-    def nearest_to(self, X: FloatArray, k: int) -> tuple[IndexArray, FloatArray]:
-        """Up to k nearest points of rows that need not be among the data, nearest first, and how far they are."""
+    def nearest_to(self, rows32: FloatArray, k: int) -> tuple[IndexArray, FloatArray]:
+        """Up to k nearest points of rows, by their coordinates, nearest first, and how far they are."""
         # In single precision, which is half the work: of points that are nearly equally near, any will do.
-        near = nearest(self.measure(X), self.rows32, min(k, self.n))
-        return by_distance(X, self.places, near)
+        near = nearest(rows32, self.rows32, min(k, self.n))
+        return by_distance(rows32, self.rows32, near)
 
     def latest(self, kind: Hashable, key: object, make: Callable[[], T]) -> T:
         """What `make` returns; of each kind the last result is kept, and returned again for the same key."""
@@ -409,34 +401,6 @@ class Points:
         groups = np.split(order, np.flatnonzero(np.diff(clusters[order])) + 1)
         groups.sort(key=lambda group: int(group[0]))
         return Partition.of(tuple(map(super_instances.__getitem__, group.tolist())) for group in groups)
-
-
-class Unit(NamedTuple):
-    """The unit in which coordinates are measured: a power of two, which changes no digit of ordinary data.
-
-    A typical row then lies about one from the middle; one that is more than `FARTHEST` away is moved nearer. So
-    squares neither overflow nor vanish.
-    """
-
-    exponent: int
-    middle: FloatArray
-
-    @classmethod
-    def of(cls, rows: FloatArray) -> Self:
-        """The unit for these rows."""
-        middle = np.median(rows[:: -(-len(rows) // N_SAMPLE)], axis=0)
-        # The largest coordinate, since a square may overflow.
-        apart = np.abs(rows - middle).max(axis=1, initial=0)
-        exponent = int(np.frexp(np.median(apart[apart > 0]))[1]) if apart.any() else 0
-        return cls(exponent, np.ldexp(middle, -exponent))
-
-    def scale(self, rows: FloatArray) -> FloatArray:
-        """These rows, measured in this unit."""
-        rows = np.ldexp(rows, -self.exponent)
-        apart = np.abs(rows - self.middle).max(axis=1, initial=0)
-        far = apart > FARTHEST
-        rows[far] = self.middle + (rows[far] - self.middle) / apart[far, None] * FARTHEST
-        return rows
 
 
 def micro_clusters(space: VectorSpace, everything: SuperInstance) -> tuple[SuperInstance, ...]:

@@ -60,7 +60,7 @@ class Rows(Protocol):
 
     @property
     def rows32(self) -> FloatArray:
-        """The coordinates, in single precision."""
+        """The coordinates, in single precision: columns and ranks."""
 
     @property
     def squares32(self) -> FloatArray:
@@ -68,7 +68,7 @@ class Rows(Protocol):
 
     @property
     def by_column(self) -> FloatArray:
-        """The coordinates, one row per column of the data."""
+        """The values, one row per column of the data."""
 
     def nearest(self, known: IndexArray, /) -> IndexArray:
         """Which of the known points is nearest to each row, by its number among them."""
