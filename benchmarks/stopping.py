@@ -72,9 +72,14 @@ def print_advice(name: str, courses: list[Course], stops: list[int | None]) -> N
         if q is not None and q < len(c.ari) - 1
     ]
     at = [q for q in stops if q is not None]
+    # All sessions, also those that go on to their end since nothing is advised.
+    ends = [len(c.ari) - 1 for c in courses]
+    used = [end if q is None else q for q, end in zip(stops, ends, strict=True)]
+    lost = [c.ari[-1] - c.ari[q] for c, q in zip(courses, used, strict=True)]
     print(
         f"{name}: advised in {len(gains)} of {len(courses)} sessions, after {np.median(at):.0f} answers (median); "
-        f"still added: {np.mean(gains):.3f} in the mean, {max(gains):.3f} at most"
+        f"still added: {np.mean(gains):.3f} in the mean, {max(gains):.3f} at most; "
+        f"in all sessions {100 * (1 - sum(used) / sum(ends)):.0f} % of the answers saved, {np.mean(lost):.3f} lost"
     )
 
 
