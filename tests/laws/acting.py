@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from cobras import Answer, Constraints, InconsistentAnswersError, InvalidDataError
-from cobras.methods.protocol import registration
+from cobras.methods.registry import registration
 from tests.laws.problems import Problem
 
 ASKED = ("answer", "answer", "answer", "board", "board")

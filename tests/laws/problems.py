@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cobras import Answer, InconsistentAnswersError, Pair, Partition, SeriesSpace, Session, Step
-from cobras.methods.protocol import registration
+from cobras.methods.registry import registration
 from cobras.spaces.passes import sampling
 
 COBRAS_OPTIONS = {

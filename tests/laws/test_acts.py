@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import Answer, Constraints, InconsistentAnswersError, InvalidDataError, StaleQuestionError
-from cobras.methods.protocol import registration
+from cobras.methods.registry import registration
 from tests.laws.acting import KINDS, act, any_groups, known, true_groups
 from tests.laws.problems import OPTIONS, OWN, problems
 from tests.laws.test_journal import state

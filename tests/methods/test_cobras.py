@@ -16,7 +16,7 @@ import pytest
 from cobras import Answer, Constraints, EuclideanSpace, LabelOracle, Session, run
 from cobras.core.partition import Partition
 from cobras.methods.cobras import split_level
-from cobras.methods.merge import Variant
+from cobras.methods.protocol import Variant
 
 VALUES = [0, 1, 2.25, 10, 11, 29, 32, 33, 34.25, 42, 43, 44.25]
 X = np.array(VALUES)[:, None]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from cobras import Answer, Constraints, EuclideanSpace, SuperInstance
 from cobras.core.partition import Partition
-from cobras.methods.merge import Variant, merge
+from cobras.methods.merge import merge
+from cobras.methods.protocol import Variant
 
 SAME, DIFFERENT, UNSURE = Answer.SAME, Answer.DIFFERENT, Answer.UNSURE
 X = np.array([[0.0], [1.0], [3.0], [7.0], [15.0], [31.0]])

@@ -15,7 +15,7 @@ from cobras import (
     run,
 )
 from cobras.methods.cobra import cobra
-from cobras.methods.protocol import METHODS, Registered
+from cobras.methods.registry import METHODS, Registered
 
 X, y = load_iris(return_X_y=True)
 

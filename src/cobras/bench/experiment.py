@@ -205,7 +205,7 @@ def _contestant(name: str, table: Any) -> Contestant:
     )
     estimator = contestant.make_estimator(n_classes=2, max_queries=1, seed=0)
     if ":" in contestant.use:
-        from cobras.methods.protocol import all_options, find_method
+        from cobras.methods.registry import all_options, find_method
 
         all_options(find_method(contestant.use), contestant.parameters)
     elif not hasattr(estimator, "fit"):

@@ -27,7 +27,7 @@ from cobras.data.read import read_choices, recipe_choices
 from cobras.data.recipe import Recipe
 from cobras.data.tables.files import is_pattern, url_of
 from cobras.data.tables.remote import read_remote
-from cobras.methods.protocol import registration
+from cobras.methods.registry import registration
 from cobras.session.journal import Journal
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from cobras.core.exceptions import InvalidDataError, StopAsking, first_line
 from cobras.core.notebook import cluster_rows, quantity, show_html
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, LabelArray, Oracle
-from cobras.methods.protocol import Steps, prepare
+from cobras.methods.protocol import Steps
+from cobras.methods.registry import prepare
 from cobras.session.oracles import LabelOracle
 from cobras.spaces.base import OPTIONS, Space, as_rows
 from cobras.spaces.nearest import LabelledCentroids

@@ -9,9 +9,9 @@ from __future__ import annotations
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition
 from cobras.methods.inside import search_inside
-from cobras.methods.merge import Groups, Representative, Reuse, Variant, merge
+from cobras.methods.merge import Groups, merge
 from cobras.methods.newcomers import place_new_rows
-from cobras.methods.protocol import Grown, Growth, Reconsider, Step, Steps
+from cobras.methods.protocol import Grown, Growth, Reconsider, Representative, Reuse, Step, Steps, Variant
 from cobras.spaces.base import Space
 
 

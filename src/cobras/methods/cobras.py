@@ -19,24 +19,20 @@ from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer
 from cobras.methods.inside import Divided, search_inside
-from cobras.methods.merge import (
-    Branch,
-    FirstIteration,
-    Groups,
-    Representative,
-    Reuse,
-    SplitFallback,
-    Variant,
-    join_known,
-    merge,
-)
+from cobras.methods.merge import Groups, join_known, merge
 from cobras.methods.newcomers import keep_known_rows, place_new_rows
 from cobras.methods.protocol import (
+    Branch,
+    FirstIteration,
     Grown,
     Growth,
     Reconsider,
+    Representative,
+    Reuse,
+    SplitFallback,
     Step,
     Steps,
+    Variant,
     ask,
     representative_pairs,
     scope_of,

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,32 +24,17 @@ from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer, FloatArray
 from cobras.methods.protocol import (
     N_TRIES,
+    Representative,
+    Reuse,
     Step,
+    Variant,
     ask,
     representative_pairs,
     scope_of,
 )
 from cobras.spaces.base import Space
 
-Branch: TypeAlias = Literal["random", "smallest", "largest"]
-FirstIteration: TypeAlias = Literal["partial", "unmerged", "single", "eager"]
-Representative: TypeAlias = Literal["first", "closest"]
-Reuse: TypeAlias = Literal["transitive", "exact", "reference"]
-SplitFallback: TypeAlias = Literal["train_only", "none"]
-
 Groups: TypeAlias = list[tuple[SuperInstance, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """What the papers on COBRA and COBRAS leave open, or the authors' code does otherwise; see `cobras`."""
-
-    branch: Branch = "random"
-    first_iteration: FirstIteration = "partial"
-    reuse: Reuse = "transitive"
-    split_fallback: SplitFallback = "train_only"
-    representative: Representative = "first"
-    max_level: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

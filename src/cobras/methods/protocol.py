@@ -1,4 +1,4 @@
-"""What a method is, a generator that yields a `Step` and receives an `Answer`; and which ones there are.
+"""What a method is: a generator that yields a `Step` and receives an `Answer`.
 
     def my_method(space, constraints, seed, *, my_option=3):
         ...
@@ -24,33 +24,29 @@ What sessions, and the laws in the tests, rely on:
   clustering of them to go on from. One that does not catch it is started again on that space.
 * It may say how sure it is, by `Beliefs`. For one that does not, the session looks at distances to super-instances.
 * It may say for how many rows a question is decided, by `Scope`; for one that does not, the session says nothing.
-
-`METHODS` has those that are known by name, and what each of them can do. This is the only place that says so:
-sessions, commands and pages ask here. A method is imported when it is asked for, so that what is compared in the
-paper (`cobras.baselines`) is named here without being loaded.
 """
 
 from __future__ import annotations
 
-import inspect
-import os
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, Never, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Never, Protocol, TypeAlias, runtime_checkable
 
 from cobras.core.board import Board
-from cobras.core.checks import check_options
 from cobras.core.constraints import Constraints
-from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer, FloatArray, IndexArray, Pair
 from cobras.methods.reasons import Scope
-from cobras.spaces.base import EmbeddedSpace, RemoteSpace, Space, VectorSpace, choose_space
+from cobras.spaces.base import Space
 
 if TYPE_CHECKING:
     from cobras.spaces.grown import GrownSpace
+
+Branch: TypeAlias = Literal["random", "smallest", "largest"]
+FirstIteration: TypeAlias = Literal["partial", "unmerged", "single", "eager"]
+Representative: TypeAlias = Literal["first", "closest"]
+Reuse: TypeAlias = Literal["transitive", "exact", "reference"]
+SplitFallback: TypeAlias = Literal["train_only", "none"]
 
 # After this many pairs of representatives that a person is unsure about, two clusters are not asked about any more.
 N_TRIES = 3
@@ -166,6 +162,18 @@ class Grown(Exception):  # noqa: N818  (a signal, not an error)
         self.partition, self.space, self.growth = partition, space, growth
 
 
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What the papers on COBRA and COBRAS leave open, or the authors' code does otherwise; see `cobras`."""
+
+    branch: Branch = "random"
+    first_iteration: FirstIteration = "partial"
+    reuse: Reuse = "transitive"
+    split_fallback: SplitFallback = "train_only"
+    representative: Representative = "first"
+    max_level: int | None = None
+
+
 def ask(
     constraints: Constraints,
     pairs: Iterable[tuple[int, int]],
@@ -199,140 +207,3 @@ def representative_pairs(space: Space, a: SuperInstance, b: SuperInstance) -> It
     of_a, of_b = space.representatives(a, N_TRIES), space.representatives(b, N_TRIES)
     for rank in range(1, max(len(of_a), len(of_b))):
         yield of_a[min(rank, len(of_a) - 1)], of_b[min(rank, len(of_b) - 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """What is known about a method without importing it."""
-
-    home: str  # "module:function"
-    takes_series: bool = False  # rather than rows of numbers
-    takes_remote: bool = False  # data on other machines
-    honours_marks: bool = False  # does not split pure clusters, does not touch complete ones
-    honours_splits: bool = False  # asks inside a cluster first that the person wants to be split
-    doubts: bool = False  # takes answers that contradict each other, and finds out which are wrong
-    retired_options: tuple[str, ...] = ()  # it had them once; session files may still hold them
-
-
-class Prepared(NamedTuple):
-    """A method that can be started, on its data.
-
-    Attributes
-    ----------
-    space : Space
-        The data.
-    parameters : dict
-        The method, the seed and all options.
-    start : callable
-        Starts the method on a space and some constraints.
-    """
-
-    space: Space
-    parameters: dict[str, Any]
-    start: Callable[[Space, Constraints], Steps]
-
-
-METHODS: dict[str, Registered] = {
-    "cobras": Registered(
-        "cobras.methods.cobras:cobras",
-        takes_series=True,
-        takes_remote=True,
-        honours_marks=True,
-        honours_splits=True,
-    ),
-    "cobra": Registered(
-        "cobras.methods.cobra:cobra",
-        takes_series=True,
-        takes_remote=True,
-        honours_marks=True,
-        honours_splits=True,
-    ),
-    "cobs": Registered("cobras.baselines.cobs:cobs"),
-    "npu": Registered("cobras.baselines.npu:npu", retired_options=("forest",)),
-    "explore_consolidate": Registered("cobras.baselines.explore:explore_consolidate"),
-    "min_max": Registered("cobras.baselines.explore:min_max"),
-    "adder": Registered(
-        "cobras.methods.adder:adder",
-        takes_series=True,
-        honours_marks=True,
-        honours_splits=True,
-        doubts=True,
-    ),
-}
-
-
-def find_method(method: str | Method) -> Method:
-    """A method by its name, by "module:function", or as it is."""
-    if callable(method):
-        return method
-    home = "" if not isinstance(method, str) else METHODS[method].home if method in METHODS else method
-    module, _, name = home.partition(":")
-    try:
-        # Without a function after the colon nothing is imported: importing runs code.
-        found: Method | None = getattr(import_module(module), name) if name else None
-    except (ImportError, AttributeError, ValueError):
-        found = None
-    if not callable(found):
-        raise InvalidDataError(
-            f"There is no method {method!r}. Use one of {', '.join(METHODS)}, or 'module:function' for your own."
-        )
-    return found
-
-
-def check_registered(method: str, file: str | os.PathLike[str]) -> None:
-    """Refuse the method that a session file names if it is not one of cobras: importing it would run its code."""
-    if method not in METHODS and method not in {known.home for known in METHODS.values()}:
-        raise InvalidDataError(
-            f"{PurePath(file).name} was made with method={method!r}, which is code outside cobras. If you trust "
-            f"it, name it when you open the file: method={method!r}, or --method {method} in the shell."
-        )
-
-
-def registration(method: str | Method) -> Registered:
-    """What a method can do; one of a user's own is trusted to work on every space, to honour marks and splits."""
-    if not isinstance(method, str):
-        module, name = getattr(method, "__module__", ""), getattr(method, "__qualname__", "")
-        method = f"{module}:{name}"
-    by_home = {known.home: known for known in METHODS.values()}
-    own = Registered(method, takes_series=True, takes_remote=True, honours_marks=True, honours_splits=True)
-    return METHODS.get(method) or by_home.get(method) or own
-
-
-def default_method(space: Space) -> str:
-    """The method that makes the most of the answers: ADDER, where it can compare all instances."""
-    return "adder" if isinstance(space, (VectorSpace, EmbeddedSpace)) else "cobras"
-
-
-def all_options(method: Method, given: dict[str, Any]) -> dict[str, Any]:
-    """All options of a method: those given, and its defaults for the others."""
-    name = getattr(method, "__name__", "The method")
-    try:
-        signature = inspect.signature(method)
-        signature.bind_partial("space", "constraints", "seed")
-    except (TypeError, ValueError):
-        raise InvalidDataError(
-            f"{name} is no method: it must take a space, constraints and a seed, and its options by keyword."
-        ) from None
-    allowed = {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
-    if unknown := sorted(given.keys() - allowed.keys()):
-        raise InvalidDataError(
-            f"{name} has no option {', '.join(unknown)}. It has {', '.join(allowed) or 'none'}."
-        )
-    return allowed | given
-
-
-def prepare(
-    X: Any, method: str | Method | None, seed: int, train_indices: Any, options: dict[str, Any]
-) -> Prepared:
-    """Choose the space of `as_rows(X)` and check all options, those of the method and those of the splits."""
-    space, space_options = choose_space(X, train_indices, options)
-    method = default_method(space) if method is None else method
-    function = find_method(method)
-    if isinstance(space, RemoteSpace) and not registration(method).takes_remote:
-        raise InvalidDataError(
-            f"{method} needs all rows in memory. On a cluster use cobras or cobra, or compute() X first."
-        )
-    own = all_options(function, {k: v for k, v in options.items() if k not in space_options})
-    check_options(function, own)
-    parameters = {"method": method, "random_state": seed, **space_options, **own}
-    return Prepared(space, parameters, lambda space, constraints: function(space, constraints, seed, **own))

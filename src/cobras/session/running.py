@@ -21,7 +21,8 @@ from cobras.core.frames import Items, as_items, is_frame
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.progress import WINDOW, Progress, measure
 from cobras.core.types import Answer, Event, FloatArray, LabelArray, Pair, Record
-from cobras.methods.protocol import Method, check_registered, prepare, registration
+from cobras.methods.protocol import Method
+from cobras.methods.registry import check_registered, prepare, registration
 from cobras.session.beliefs import Shown
 from cobras.session.entries import Entry
 from cobras.session.file import SessionFile, fingerprints, parts_to_store, stored_recipe

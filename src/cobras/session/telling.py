@@ -16,7 +16,7 @@ from cobras.core.frames import is_frame
 from cobras.core.overlap import shared_items
 from cobras.core.partition import Partition
 from cobras.core.types import Action, Answer, Event, Pair, Record
-from cobras.methods.protocol import registration
+from cobras.methods.registry import registration
 from cobras.session.acts import Acts
 from cobras.session.boards import next_board
 from cobras.session.replay import Replay, Revision

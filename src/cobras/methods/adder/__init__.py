@@ -11,7 +11,7 @@ a few answers. It differs in what an answer does:
 * *Refinement.* The next instance is one in whose surroundings the prediction is most uncertain. It is compared with
   the likeliest clusters first, so that one or two answers usually place it (`state`).
 * *Rechecking.* An answer that the others contradict is asked again, once, by another pair (`recheck`).
-* *Sorting.* In place of a pair, several rows that teach different things can be sorted at once (`sorting`).
+* *Sorting.* In place of a pair, several rows that teach different things can be sorted at once (`state`).
 """
 
 from __future__ import annotations

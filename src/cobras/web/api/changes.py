@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 
 from cobras.core.board import Board
 from cobras.core.types import Answer, Pair, Record
-from cobras.methods.protocol import registration
+from cobras.methods.registry import registration
 from cobras.session.replay import Revision
 from cobras.session.session import Session
 from cobras.web.api import bodies, models

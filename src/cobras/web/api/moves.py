@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from cobras.core.overlap import shared_items
-from cobras.methods.protocol import registration
+from cobras.methods.registry import registration
 from cobras.session.session import Session
 from cobras.session.telling import Preview
 from cobras.web.api import bodies, models

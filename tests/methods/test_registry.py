@@ -1,4 +1,4 @@
-"""What is said of the methods that are known by name is true."""
+"""The registry says the truth about every method."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from cobras import InvalidDataError, SeriesSpace, Session
 from cobras.methods.cobra import cobra
-from cobras.methods.protocol import METHODS, all_options, find_method, registration
+from cobras.methods.registry import METHODS, all_options, find_method, registration
 
 X = np.random.default_rng(0).normal(size=(20, 8))
 GIVEN = {name: {"n_clusters": 2} for name in ("npu", "explore_consolidate", "min_max")}
