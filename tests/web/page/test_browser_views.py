@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.dataset import Card
+from cobras.web.map import Map
 from tests.web.page.browser import (
     answer_by_keys,
     expect_answers,
@@ -55,6 +56,51 @@ def count_drawn_pixels(page: Page) -> int:
         "const p = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);"
         "return p.filter((v) => v !== p[0]).length; }"
     )
+
+
+def colour_of_corner(page: Page) -> list[int]:
+    """The red, green and blue of the first pixel of the map."""
+    found = "document.querySelector('#points').getContext('2d').getImageData(0, 0, 1, 1).data"
+    return page.evaluate(f"() => [...{found}].slice(0, 3)")
+
+
+def test_points_are_shown_once_it_is_known_where_they_lie(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before that the map is empty, and those of an older layout stay where they are."""
+    start = Map.start
+    monkeypatch.setattr(Map, "start", lambda _: None)
+    with (
+        serving(flowers(tmp_path), tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address) as page,
+    ):
+        page.wait_for_selector("#map-frame[data-layout=pending]")
+        page.wait_for_timeout(400)
+        assert count_drawn_pixels(page) == 0
+        assert colour_of_corner(page) == [255, 255, 255]
+        shown = client.server._context.map
+        start(shown)
+        wait_until(page, lambda: count_drawn_pixels(page) > 1000)
+        shown.layout, shown.coordinates = "none", np.full_like(shown.coordinates, 0.5)
+        with page.expect_response("**/api/map"):
+            shown._changed()
+        page.wait_for_timeout(1200)  # longer than points move
+        assert count_drawn_pixels(page) > 1000
+
+
+def test_the_map_is_never_black_while_its_size_changes(browser: Browser, tmp_path: Path) -> None:
+    with page_of(browser, flowers(tmp_path), tmp_path) as page:
+        wait_until(page, lambda: count_drawn_pixels(page) > 1000)
+        # Called after the observer of the map, and before the browser paints.
+        page.evaluate(
+            "() => { window.corners = []; const canvas = document.querySelector('#points');"
+            "new ResizeObserver(() => window.corners.push(canvas.getContext('2d').getImageData(0, 0, 1, 1).data[0]))"
+            ".observe(document.querySelector('#map-frame')); }"
+        )
+        wait_until(page, lambda: page.evaluate("() => window.corners.length") == 1)
+        page.set_viewport_size({"width": 1000, "height": 700})
+        wait_until(page, lambda: page.evaluate("() => window.corners.length") > 1)
+        assert set(page.evaluate("() => window.corners")) == {255}
 
 
 def test_map(browser: Browser, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ export class MapView {
     this.frameAt = 0;
     /** @type {[number, number][]} corners of the lasso, in map units */
     this.lasso = [];
-    this.pointsDue = this.due = this.wasNone = false;
+    this.pointsDue = this.due = false;
 
     layout.on(() => this.setLayout());
     labels.on(() => this.setColours());
@@ -79,21 +79,24 @@ export class MapView {
     this.points.resize(Math.round(this.width * ratio), Math.round(this.height * ratio));
     this.overlay.width = this.points.canvas.width;
     this.overlay.height = this.points.canvas.height;
-    this.draw();
+    // At once, since a canvas of another size is black until it is drawn.
+    this.drawPoints();
+    drawOverlay(this);
   }
 
   setLayout() {
     const next = layout.value;
     if (!next) return;
+    this.frame.dataset.layout = next.pending ? "pending" : next.layout;
+    // Until the server knows where the points lie, they stay where they were.
+    if (next.layout === "none") return;
     this.fit = fitToFrame(next.xy);
     const goal = new Float32Array(next.xy.length);
     for (let k = 0; k < goal.length; k += 2) goal.set(this.fit(next.xy[k], next.xy[k + 1]), k);
-    const jump = !this.xy || this.xy.length !== goal.length || this.wasNone || still.matches;
-    this.wasNone = next.layout === "none";
+    const jump = !this.xy || this.xy.length !== goal.length || still.matches;
     this.from = jump || !this.xy ? goal : this.xy.slice();
     this.xy = this.from.slice();
     this.goal = goal;
-    this.frame.dataset.layout = next.pending ? "pending" : next.layout;
     this.movedFor = 0;
     this.setColours(jump);
   }
@@ -190,14 +193,13 @@ export class MapView {
   }
 
   drawPoints() {
-    if (!this.xy) return;
-    const { ratio } = this;
-    const at = new Float32Array(this.xy.length);
+    const { ratio, xy } = this;
+    const at = new Float32Array(xy?.length ?? 0);
     const [x0, y0] = this.toScreen(0, 0);
     const [x1, y1] = this.toScreen(1, 1);
-    for (let k = 0; k < at.length; k += 2) {
-      at[k] = ratio * (x0 + (x1 - x0) * this.xy[k]);
-      at[k + 1] = ratio * (y0 + (y1 - y0) * this.xy[k + 1]);
+    for (let k = 0; xy && k < at.length; k += 2) {
+      at[k] = ratio * (x0 + (x1 - x0) * xy[k]);
+      at[k + 1] = ratio * (y0 + (y1 - y0) * xy[k + 1]);
     }
     this.points.setRadius(this.radius * ratio);
     this.points.clear(pixelOfStyle("--card"));
