@@ -61,6 +61,7 @@ class Map:
         self._closed = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._has_tried = threading.Event()  # set once there is a layout, or none can be had
 
     def of_other(self, dataset: Dataset) -> Map:
         """A map of the same rows with other features, which is not begun yet."""
@@ -72,6 +73,11 @@ class Map:
             if self._thread is None and not self._closed:
                 self._thread = threading.Thread(target=self._work, name="cobras-map", daemon=True)
                 self._thread.start()
+
+    def wait(self) -> None:
+        """Begin to compute, and wait for the first layout."""
+        self.start()
+        self._has_tried.wait()
 
     def encode(self) -> str:
         """The coordinates as base64 of little-endian float32."""
@@ -92,6 +98,7 @@ class Map:
         """Stop computing."""
         with self._lock:
             self._closed = True
+            self._has_tried.set()
             if self._child is not None:
                 self._child.kill()
         if self._thread is not None:
@@ -110,6 +117,7 @@ class Map:
             self.problem = f"The map could not be computed to the end: {error}"[:500]
         finally:
             self.pending = False
+            self._has_tried.set()
             self._changed()
 
     @cached_property
@@ -134,6 +142,7 @@ class Map:
 
     def _set_layout(self, layout: Literal["pca", "tsne"], coordinates: Coordinates) -> None:
         self.coordinates, self.layout = coordinates, layout
+        self._has_tried.set()
         self._changed()
 
     def _compute_tsne(self, X: FloatArray) -> None:

@@ -254,6 +254,13 @@ def test_the_report_needs_nothing_else(client: Client, session: Session) -> None
     assert page.count("<th class=group") >= len(ids)  # members as a table
 
 
+def test_the_report_has_the_map_although_no_page_asked_for_it(dataset: Dataset, file: Path) -> None:
+    with serving(dataset, file) as client:
+        client.first_question()
+        page = client.get("/api/export?format=html").text
+    assert len(set(re.findall(r"M([\d.]+ [\d.]+)h0", page))) > len(dataset) / 2
+
+
 def test_pictures_are_pictures(tmp_path: Path, file: Path) -> None:
     with serving(load_demo(), file) as client:
         question = client.look("question", wait=60)

@@ -36,6 +36,7 @@ PALETTE = ("0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "7a28d8",
 def report_file(context: Context, view: View, stem: str) -> File:
     """Return the report of a view, all text escaped."""
     clusters = sorted(context.clusters.describe(view, 1), key=lambda cluster: -cluster.size)
+    context.map.wait()  # a program may never have asked for it
     title = context.name
     style = Path(__file__).with_name("report.css").read_text("utf-8")
     parts = [
