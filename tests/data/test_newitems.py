@@ -198,6 +198,24 @@ def test_topics_of_texts_come_from_the_old_ones(tmp_path: Path) -> None:
         read_features(new, dataset.recipe)
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [["a rose"], ["ivy", "a sad spade"], ["a rose, ivy", "soil, a spade"], ["rose", "ivy, soil; ivy, a"]],
+)
+def test_new_lines_of_a_list_are_texts_however_short(tmp_path: Path, texts: list[str]) -> None:
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    old.write_text(
+        "".join(f"a {'rose and ivy' if k % 2 else 'spade in soil'} of row {k}\n" for k in range(12))
+    )
+    dataset = read_dataset(old)
+    new.write_text("\n".join(texts))
+    ids, X, _ = new_items(new, dataset)
+    assert ids == list(range(len(texts)))
+    assert X.any(axis=1).all()
+    new.write_text("\n".join(["text", *texts]))
+    np.testing.assert_array_equal(new_items(new, dataset)[1], X)
+
+
 def test_series_are_compared_point_by_point_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / KINDS["series"](tmp_path).path
     options = {"kind": "series", "id": "engine", "label": "pace"}

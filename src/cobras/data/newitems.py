@@ -148,7 +148,8 @@ def _read_like(
     """Texts or images; they need not have the columns that the old ones had beside them."""
     choices = recipe_choices(recipe)
     is_table = path.is_file() or parquet_files(path) is not None
-    table = given.table if given is not None else read_table(path)[0] if is_table else None
+    texts = {recipe.text} if recipe.text is not None and path.suffix.lower() == ".txt" else set()
+    table = given.table if given is not None else read_table(path, as_text=texts)[0] if is_table else None
     here = set() if table is None else set(table.columns)
     choices = replace(choices, label=None, drop=(), id=choices.id if choices.id in here else None)
     return read_choices(path, choices, None, progress, like, given)

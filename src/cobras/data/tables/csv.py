@@ -30,6 +30,7 @@ from cobras.data.tables.notation import has_points_in_thousands
 
 DELIMITED = (".csv", ".tsv", ".txt", ".data")
 DELIMITERS = ",;\t|"
+LIST = "text"  # the column of texts that has no name
 LARGE = 16 << 20  # bytes from which on a file is not copied to be read
 N_TRIED = 100  # cells that can show a column to be one of words
 SAMPLE = 1 << 18  # bytes that tell the layout of a large file, and which columns are fractions
@@ -170,7 +171,8 @@ def _below(text: str, above: int) -> str:
 def _read_lines(path: Path, as_text: Container[str]) -> pl.DataFrame | None:
     """The lines of a text file without columns, one text each; None where it is a table, or too large to tell.
 
-    A first line of one or two words, or one that is in `as_text`, is the name of the column.
+    A first line of one or two words, or one that is in `as_text`, is the name of the column. Where the column without
+    a name is asked for, and none has that name, all lines are texts, however short they are.
     """
     if path.suffix.lower() != ".txt" or path.stat().st_size > LARGE:
         return None
@@ -180,17 +182,24 @@ def _read_lines(path: Path, as_text: Container[str]) -> pl.DataFrame | None:
         return None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = lines[:N_LINES]
-    if sum(map(_is_sentence, first)) <= len(first) / 2:
-        return None
-    for delimiter in DELIMITERS:
-        widths = {len(row) for row, _ in _first_rows("\n".join(first), delimiter)}
-        if len(widths) == 1 and widths != {1}:
+    is_list = LIST in as_text and bool(lines) and not any(_has_cell(line, LIST) for line in first)
+    if not is_list:
+        if sum(map(_is_sentence, first)) <= len(first) / 2:
             return None
+        for delimiter in DELIMITERS:
+            widths = {len(row) for row, _ in _first_rows("\n".join(first), delimiter)}
+            if len(widths) == 1 and widths != {1}:
+                return None
     rows = list(csv.reader(lines))
     if len(rows) == len(lines) and all(len(row) == 1 for row in rows):
         lines = [row[0] for row in rows]  # a column that a program wrote, with quotes where they are needed
-    has_name = not _is_sentence(lines[0]) or lines[0] in as_text
-    return pl.DataFrame({lines[0] if has_name else "text": lines[has_name:]})
+    has_name = not is_list and (not _is_sentence(lines[0]) or lines[0] in as_text)
+    return pl.DataFrame({lines[0] if has_name else LIST: lines[has_name:]})
+
+
+def _has_cell(line: str, name: str) -> bool:
+    """Whether a line holds a word as a cell of its own, whatever the delimiter."""
+    return name in (cell.strip(' "') for cell in re.split(f"[{DELIMITERS}]", line))
 
 
 def _is_sentence(line: str) -> bool:
