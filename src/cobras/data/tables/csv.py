@@ -171,8 +171,8 @@ def _below(text: str, above: int) -> str:
 def _read_lines(path: Path, as_text: Container[str]) -> pl.DataFrame | None:
     """The lines of a text file without columns, one text each; None where it is a table, or too large to tell.
 
-    A first line of one or two words, or one that is in `as_text`, is the name of the column. Where the column without
-    a name is asked for, and none has that name, all lines are texts, however short they are.
+    A first line of one or two words, or one that is in `as_text`, is the name of the column. Where the column
+    without a name is asked for, and none has that name, all lines are texts, however short they are.
     """
     if path.suffix.lower() != ".txt" or path.stat().st_size > LARGE:
         return None
