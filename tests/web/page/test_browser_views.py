@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.dataset import Card
+from cobras.web import view
 from cobras.web.map import Map
 from tests.web.page.browser import (
     answer_by_keys,
@@ -88,13 +89,37 @@ def test_points_are_shown_once_it_is_known_where_they_lie(
         assert count_drawn_pixels(page) > 1000
 
 
+def test_a_pair_that_is_not_among_the_points_lies_where_the_map_says(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the map is known only after the question."""
+    start = Map.start
+    monkeypatch.setattr(Map, "start", lambda _: None)
+    monkeypatch.setattr(view, "N_SHOWN", 5)
+    with (
+        serving(flowers(tmp_path), tmp_path / "flowers.cobras") as client,
+        tab(browser, client.server.address) as page,
+    ):
+        shown = client.server._context.map
+        (row, *_) = [row for row in open_pair(page) if shown.shown.place(row) is None]
+        page.wait_for_selector("#map-frame[data-layout=pending]")
+        start(shown)
+        page.wait_for_selector("#map-frame[data-layout=pca]")
+        at = (
+            "async (row) => { const { left, right } = (await import('/static/session/state.js')).question.value;"
+            "return [left, right].find((item) => item.i === row).at; }"
+        )
+        wait_until(page, lambda: page.evaluate(at, row) == pytest.approx(shown.place(row)))
+        assert shown.place(row) != (0.5, 0.5)
+
+
 def test_the_map_is_never_black_while_its_size_changes(browser: Browser, tmp_path: Path) -> None:
     with page_of(browser, flowers(tmp_path), tmp_path) as page:
         wait_until(page, lambda: count_drawn_pixels(page) > 1000)
         # Called after the observer of the map, and before the browser paints.
         page.evaluate(
-            "() => { window.corners = []; const canvas = document.querySelector('#points');"
-            "new ResizeObserver(() => window.corners.push(canvas.getContext('2d').getImageData(0, 0, 1, 1).data[0]))"
+            "() => { window.corners = []; const pen = document.querySelector('#points').getContext('2d');"
+            "new ResizeObserver(() => window.corners.push(pen.getImageData(0, 0, 1, 1).data[0]))"
             ".observe(document.querySelector('#map-frame')); }"
         )
         wait_until(page, lambda: page.evaluate("() => window.corners.length") == 1)

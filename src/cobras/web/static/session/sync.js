@@ -146,7 +146,10 @@ async function fetchMap() {
   // The event about a better one may have come before this one did.
   const announced = mapAnnounced;
   mapAnnounced = null;
-  if (announced !== null && announced !== rest.version) await fetchMap();
+  if (announced !== null && announced !== rest.version) return fetchMap();
+  // Where a row lies that is not among the points, the question says, and that was by another layout.
+  const { left, right } = question.value ?? {};
+  if (left?.at || right?.at) await refresh();
 }
 
 /** @param {any} body */
