@@ -32,6 +32,11 @@ def call(page: Page, module: str, body: str, *given: Any) -> Any:
     return page.evaluate(script, list(given))
 
 
+def test_a_share_reads_as_nothing_or_all_only_where_it_is(page: Page) -> None:
+    shares = {0: "0 %", 0.0025: "< 1 %", 0.006: "1 %", 0.5: "50 %", 0.9996: "99.9 %", 1: "100 %"}
+    assert call(page, "page/dom", "return g.map(m.percent);", *shares) == list(shares.values())
+
+
 def test_nearest_is_nearest(page: Page) -> None:
     rng = np.random.default_rng(0)
     xy = rng.random((500, 2)).astype(np.float32)

@@ -63,6 +63,8 @@ export function counted(n, noun) {
 export function percent(share) {
   // 99.96 % must not read as 100 %: that would say that nothing moved.
   const text = (100 * share).toFixed(share > 0.9 && share < 1 ? 1 : 0);
+  // Nor may a little read as nothing.
+  if (share > 0 && Number(text) === 0) return "< 1 %";
   return `${share < 1 && Number(text) === 100 ? "99.9" : text} %`;
 }
 
