@@ -132,6 +132,13 @@ def test_columns_are_changed_by_one_click_and_later_with_all_answers(
         page.locator("#data-cancel").click()
         expect(page.locator("#data-bar")).to_be_hidden()
         expect(colour).to_have_class("used")
+        # What is taken back by hand is no change either.
+        page.get_by_label("Weight of width").select_option("4")
+        colour.get_by_text("leave out").click()
+        expect(page.locator("#data-bar")).to_be_visible()
+        page.get_by_label("Weight of width").select_option("1")
+        colour.get_by_text("use", exact=True).click()
+        expect(page.locator("#data-bar")).to_be_hidden()
         colour.get_by_text("leave out").press("Enter")
         page.locator('[data-column="width"]').get_by_text("leave out").press("Enter")
         page.locator("#data-apply").press("Enter")

@@ -267,10 +267,18 @@ function chooseWay({ kind, text, image, features }) {
 
 /** @param {DataChoices} choices */
 function choose(choices) {
-  wanted = choices;
+  // What is chosen and taken back is no change; while the data is read again, it is one.
+  wanted = !applying && data && asText(choices) === asText(data.choices) ? null : choices;
   say("");
   show();
   if (isFree()) return apply();
+}
+
+/** The same text for the same choices, in whatever order they were made. @param {DataChoices} choices */
+function asText(choices) {
+  const { drop, use, types, weights, ...rest } = choices;
+  const sets = [drop, use, Object.entries(types), Object.entries(weights)].map((set) => [...set].sort());
+  return JSON.stringify([sets, Object.entries(rest).sort()]);
 }
 
 /** Whether nothing was said, so that a change needs no second click. */
