@@ -73,6 +73,14 @@ def test_ranks_are_used_where_most_columns_have_heavy_tails(n_heavy, has_ranks):
     assert not Coordinates.of(rows, with_ranks=False).ranks
 
 
+def test_all_rows_of_the_sample_are_the_same():
+    rows = np.zeros((3000, 2))
+    rows[5::30] = 9.0
+    found = Coordinates.of(rows, with_ranks=True)
+    assert found.ranks
+    assert len(np.unique(found.place(rows), axis=0)) == 2
+
+
 def test_without_ranks_only_the_columns_are_left():
     rows = np.arange(12.0).reshape(4, 3)
     found = Coordinates.of(rows, with_ranks=False)

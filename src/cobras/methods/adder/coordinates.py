@@ -47,8 +47,10 @@ class Coordinates(NamedTuple):
         if not with_ranks or has_heavy_tails(scaled).mean() <= MOST:
             return cls(unit, mean, (), 0.0)
         ranks = tuple(map(Ranks.of, rows.T))
-        both = typical_square(scaled - mean), typical_square(rank_columns(ranks, rows))
-        return cls(unit, mean, ranks, float(np.sqrt(both[0] / both[1])))
+        apart, apart_by_rank = typical_square(scaled - mean), typical_square(rank_columns(ranks, rows))
+        # All rows of the sample may be the same, where others come at regular distances between them.
+        weight = float(np.sqrt(apart / apart_by_rank)) if apart_by_rank > 0 else 0.0
+        return cls(unit, mean, ranks, weight)
 
     @property
     def n_columns(self) -> int:
