@@ -1,25 +1,24 @@
-"""Progress: how stable the clusters are, and which answers they do not satisfy. Ids stay with clusters."""
+"""Progress: how stable the clusters are, and which answers they do not satisfy."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics.cluster import contingency_matrix
 
-from cobras import Answer, LabelOracle, Pair, Partition, Record, Session, run
+from cobras import Answer, LabelOracle, Pair, Record, Session, run
 from cobras.core.progress import (
     ENOUGH,
     FEWEST,
-    ClusterIds,
-    inherited_ids,
     is_satisfied,
+    kept_share,
     n_answers_left,
+    overlap,
     pairs_set_aside,
 )
-from cobras.spaces.euclidean import EuclideanSpace
 
 X, y = load_iris(return_X_y=True)
-SPACE = EuclideanSpace(np.random.default_rng(0).normal(size=(40, 2)))
 
 
 def answered(n):
@@ -108,6 +107,32 @@ def test_what_is_not_in_force_need_not_be_satisfied():
 
 
 @pytest.mark.parametrize(
+    ("method", "options"), [("cobras", {}), ("cobra", {}), ("min_max", {"n_clusters": 3})]
+)
+@given(seed=st.integers(0, 99), answers=st.lists(st.sampled_from([True, False, False, None]), max_size=40))
+def test_overlap_is_what_counting_rows_gives(method, options, seed, answers):
+    X = np.random.default_rng(seed).normal(size=(40, 2))
+    session = Session(X, method, random_state=seed, **options)
+    for answer in answers:
+        if (pair := session.ask()) is not None:
+            session.tell(answer, pair)
+    partitions = session.partitions
+    for before, now in (
+        (partitions[a], partitions[b]) for a, b in ((0, -1), (-1, 0), (len(partitions) // 2, -1))
+    ):
+        np.testing.assert_array_equal(overlap(before, now), contingency_matrix(before.labels, now.labels))
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.permutations(range(5)))
+def test_new_numbers_for_the_same_clusters_are_no_change(labels, numbers):
+    assert kept_share(contingency_matrix(labels, np.array(numbers)[labels])) == 1
+
+
+def test_the_share_is_that_of_the_best_match():
+    assert kept_share(contingency_matrix([0, 0, 1, 1], [1, 1, 1, 0])) == 0.75
+
+
+@pytest.mark.parametrize(
     ("answer", "apart", "together"),
     [(Answer.SAME, False, True), (Answer.DIFFERENT, True, False), (Answer.UNSURE, True, True)],
 )
@@ -115,27 +140,3 @@ def test_an_answer_holds_where_the_clusters_agree_with_it(answer, apart, togethe
     record = Record(0, "answer", Pair(0, 1), answer, at=0.0)
     assert is_satisfied(record, {0: 3, 1: 4}) is apart
     assert is_satisfied(record, np.array([2, 2], np.int32)) is together
-
-
-def test_rows_are_not_looked_at(monkeypatch):
-    """An answer must not cost a pass over all rows."""
-    halves = SPACE.split(SPACE.root(0), 2)
-    quarters = [part for half in halves for part in SPACE.split(half, 2)]
-    monkeypatch.setattr(Partition, "labels", property(lambda self: 1 / 0))
-    shown = [(Partition.of([halves]), True), (Partition.of((half,) for half in halves), True)]
-    ids = ClusterIds(shown)
-    assert ids.at(0) == (0,)
-    shown.append((Partition.of((part,) for part in quarters), False))
-    assert sorted(ids.at(1)) == [0, 1, 2, 3]
-
-
-def test_who_shares_more_comes_first_and_an_id_is_given_once():
-    assert inherited_ids([7, 3], {(0, 0): 5, (0, 1): 6, (1, 0): 1, (1, 1): 9}) == {1: 3, 0: 7}
-    assert inherited_ids([7, 3], {(0, 0): 5, (1, 0): 5}) == {0: 3}
-
-
-def test_an_id_that_was_given_up_is_not_used_again():
-    a, b = SPACE.split(SPACE.root(0), 2)
-    groups = ([(a, b)], [(a,), (b,)], [(a, b)], [(a,), (b,)])
-    ids = ClusterIds([(Partition.of(some), True) for some in groups])
-    assert [sorted(ids.at(n)) for n in range(4)] == [[0], [0, 1], [0], [0, 2]]

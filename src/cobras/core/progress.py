@@ -1,27 +1,16 @@
-"""What follows from the clusterings that a session has shown: how far it has come, and which cluster is which.
-
-Progress is a few numbers, the answers that the clusters contradict, and whether one may stop.
-
-An id stays with its cluster for life, while cluster numbers change. From one clustering that is shown to the next,
-every cluster inherits the id of the old cluster with which it shares most items; pairs of clusters that share more
-come first, and an id is given once. Others get new ids. So ids are a function of the clusterings that were shown,
-one after another, and a replay gives the same. A session that goes on with other features brings the ids that its
-clusters had.
-"""
+"""How far a session has come: a few numbers, the answers that the clusters contradict, and whether one may stop."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 
-from cobras.core.overlap import kept_share, overlap, shared_items
-from cobras.core.partition import Partition
-from cobras.core.types import Answer, LabelArray, Pair, Record
+from cobras.core.edits import EditedPartition
+from cobras.core.partition import NodePath, Partition, SuperInstance
+from cobras.core.types import Answer, IndexArray, LabelArray, Pair, Record
 
 WINDOW = 20  # answers over which stability is measured
 # A stop is suggested from this expected ARI on, after so many answers: on the tasks of the paper, 250 answers then
@@ -68,6 +57,94 @@ class Progress:
     expected_ari: float | None = None
     ari_range: tuple[float, float] | None = None
     n_left: int | None = None
+
+
+def overlap(before: Partition, now: Partition) -> IndexArray:
+    """How many items each cluster of `before` (rows) shares with each cluster of `now` (columns).
+
+    Two clusterings of one split tree are compared by their super-instances, not by their rows: one of the later
+    clustering lies in exactly one of the earlier, the one whose path begins its own. So the cost does not depend on
+    the size of the data. Clusterings without paths are compared by labels.
+    """
+    shared = np.zeros((before.n_clusters, now.n_clusters), np.int64)
+    for pair, count in shared_items(before, now).items():
+        shared[pair] = count
+    return shared
+
+
+def shared_items(before: Partition, now: Partition) -> dict[tuple[int, int], int]:
+    """The same, of those that share some."""
+    n_before = sum(map(len, before.clusters))
+    if n_before != sum(map(len, now.clusters)):
+        # Rows were added, or taken back, between the two.
+        labels = before.labels, now.labels
+        n_both = min(map(len, labels))
+        return _count_pairs(labels[0][:n_both], labels[1][:n_both], now.n_clusters)
+    old_parts, new_parts = _numbered_parts(before), _numbered_parts(now)
+    numbers = {s.path: number for s, number in old_parts.items()}
+    # Most super-instances are there before and after.
+    above = {s: old_parts[s] if s in old_parts else _number_above(s.path, numbers) for s in new_parts}
+    shared: Counter[tuple[int, int]] = Counter()
+    # Where two super-instances have the same path, or one has none above it, they are not of one split tree.
+    if len(numbers) < len(old_parts) or None in above.values():
+        return _count_pairs(before.labels, now.labels, now.n_clusters)
+    for s, number in new_parts.items():
+        shared[above[s] or 0, number] += len(s)
+    # Rows that were cut out of their super-instance were counted where the rest of it is.
+    cut = {*_cut_rows(before), *_cut_rows(now)}
+    for counted, count in ((True, -1), (False, 1)):
+        places = (_places(before, cut, counted), _places(now, cut, counted))
+        for row in cut:
+            shared[places[0][row], places[1][row]] += count
+    return {pair: count for pair, count in shared.items() if count}
+
+
+def _count_pairs(old: LabelArray, new: LabelArray, width: int) -> dict[tuple[int, int], int]:
+    counts = np.bincount(old.astype(np.int64) * width + new)
+    return {divmod(int(x), width): int(counts[x]) for x in np.flatnonzero(counts)}
+
+
+def _numbered_parts(partition: Partition) -> dict[SuperInstance, int]:
+    """The super-instances of the method and the cluster in which each is, or what is left of it."""
+    parts = {s: number for number, c in enumerate(partition.clusters) for s in c.super_instances}
+    if not isinstance(partition, EditedPartition):
+        return parts
+    # One that was cut up completely is nowhere: each of its rows is counted by itself.
+    nowhere = dict.fromkeys(partition.cut.values(), 0)
+    return nowhere | {partition.whole[s]: number for s, number in parts.items() if s in partition.whole}
+
+
+def _cut_rows(partition: Partition) -> Mapping[int, SuperInstance]:
+    return partition.cut if isinstance(partition, EditedPartition) else {}
+
+
+def _places(partition: Partition, rows: Collection[int], counted: bool) -> dict[int, int]:
+    """The clusters of some rows; those where they were counted, if that is asked."""
+    cut = _cut_rows(partition)
+    found = partition.clusters_of(row for row in rows if row not in cut)
+    if counted:
+        parts = _numbered_parts(partition)
+        return found | {row: parts[s] for row, s in cut.items()}
+    if isinstance(partition, EditedPartition):
+        for number, c in enumerate(partition.clusters):
+            for s in c.super_instances:
+                if s not in partition.whole:
+                    found |= dict.fromkeys(s.members.tolist(), number)
+    return found
+
+
+def _number_above(path: NodePath, numbers: Mapping[NodePath, int]) -> int | None:
+    """The number of the nearest node from this one upwards that has one."""
+    upwards = (path[:length] for length in range(len(path), -1, -1))
+    return next((numbers[node] for node in upwards if node in numbers), None)
+
+
+def kept_share(shared: IndexArray) -> float:
+    """Share of the items that stayed in their cluster, when clusters are matched by overlap."""
+    # Imported only here, because that takes a while.
+    from scipy.optimize import linear_sum_assignment
+
+    return float(shared[linear_sum_assignment(shared, maximize=True)].sum() / shared.sum())
 
 
 def measure(
@@ -159,100 +236,3 @@ def is_satisfied(record: Record, clusters: Mapping[int, int] | LabelArray) -> bo
 def pairs_set_aside(record: Record, set_aside: Collection[Pair]) -> list[Pair]:
     """The pairs about which an answer or a board is unsure, of those that are set aside."""
     return [p for p, answer in record.said if answer is Answer.UNSURE and p.ordered in set_aside]
-
-
-class Numbered(NamedTuple):
-    """How far ids have been given: to how many clusterings, by place, the last of them, and how many ids."""
-
-    n_shown: int
-    ids: tuple[tuple[int, ...], ...]
-    last: Partition | None
-    n_used: int
-
-
-class KeptIds(NamedTuple):
-    """Ids that clusters had before: after how many entries of the history they count, and the parts of each.
-
-    A part is a row that stands for it, and how many rows it has.
-    """
-
-    place: int
-    clusters: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-
-    def next_ids(self, partition: Partition, n_used: int) -> tuple[int, ...]:
-        """The ids of a clustering, whose clusters inherit by the parts that they hold."""
-        ids = [id for id, _ in self.clusters]
-        homes = partition.clusters_of([row for _, parts in self.clusters for row, _ in parts])
-        shared: Counter[tuple[int, int]] = Counter()
-        for old, (_, parts) in enumerate(self.clusters):
-            for row, size in parts:
-                shared[old, homes[row]] += size
-        return next_ids(ids, shared, partition, max([n_used, *(id + 1 for id in ids)]))
-
-
-class ClusterIds:
-    """The ids along a sequence of clusterings, computed when they are asked for.
-
-    Parameters
-    ----------
-    shown : list of (Partition, bool)
-        The clusterings in the order in which they were shown, and whether each has a place of its own or takes that
-        of the one before. It may grow.
-    kept : dict of int to KeptIds
-        Ids from elsewhere, by the number of the clustering in that order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cobras import SuperInstance
-    >>> a, b, c = (SuperInstance(np.array(rows), rows[0], np.zeros(1), 2) for rows in ([0, 3], [1, 2], [4]))
-    >>> groups = ((b, c), (a,)), ((b,), (a,), (c,)), ((b,), (a, c))
-    >>> ids = ClusterIds([(Partition(some), True) for some in groups])
-    >>> ids.at(0), ids.at(1), ids.at(2)
-    ((0, 1), (0, 1, 2), (0, 1))
-    """
-
-    def __init__(
-        self, shown: list[tuple[Partition, bool]], kept: Mapping[int, KeptIds] | None = None
-    ) -> None:
-        self._shown, self._kept = shown, kept or {}
-        self._numbered = Numbered(0, (), None, 0)
-
-    def at(self, place: int) -> tuple[int, ...]:
-        """The ids of the clusters at a place, by cluster number."""
-        n_shown, places, last, n_used = self._numbered
-        ids = list(places)
-        for partition, is_new in self._shown[n_shown:]:
-            new = ids[-1] if ids else ()
-            if n_shown in self._kept:
-                new = self._kept[n_shown].next_ids(partition, n_used)
-            elif partition is not last:
-                new = next_ids(new, {} if last is None else shared_items(last, partition), partition, n_used)
-            n_used = max(n_used, *(number + 1 for number in new))
-            last = partition
-            if not is_new:
-                ids.pop()
-            ids.append(new)
-            n_shown += 1
-        # In one step: Ctrl-C may come between any two.
-        self._numbered = Numbered(n_shown, tuple(ids), last, n_used)
-        return ids[place]
-
-
-def next_ids(
-    ids: Sequence[int], shared: dict[tuple[int, int], int], partition: Partition, n_used: int
-) -> tuple[int, ...]:
-    """The ids of a clustering, by cluster number: those of the one before, and new ones from `n_used` on."""
-    found, unused = inherited_ids(ids, shared), count(n_used)
-    return tuple(found[x] if x in found else next(unused) for x in range(partition.n_clusters))
-
-
-def inherited_ids(ids: Sequence[int], shared: dict[tuple[int, int], int]) -> dict[int, int]:
-    """The ids that new clusters inherit: those that share most come first, then those with the older id."""
-    found: dict[int, int] = {}
-    given: set[int] = set()
-    for old, new in sorted(shared, key=lambda pair: (-shared[pair], ids[pair[0]], pair[1])):
-        if old not in given and new not in found:
-            given.add(old)
-            found[new] = ids[old]
-    return found

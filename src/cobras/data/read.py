@@ -18,20 +18,8 @@ from cobras.core.frames import is_frame
 from cobras.core.types import FloatArray
 from cobras.data.dataset import Card, Dataset, Row, Text
 from cobras.data.frames import NAME, GivenFrame, open_frame
-from cobras.data.guess import (
-    FILE,
-    FOLDER,
-    Choices,
-    Kind,
-    file_ids,
-    file_name,
-    file_table,
-    holds_series,
-    image_place,
-    kind_of_table,
-    leads_out,
-    list_folder,
-)
+from cobras.data.guess import Choices, Kind, holds_series, image_place, kind_of_table, leads_out
+from cobras.data.items.folders import FILE, FOLDER, file_ids, file_name, file_table, list_folder
 from cobras.data.items.images import Images, Progress, read_images
 from cobras.data.items.series import read_series_dataset
 from cobras.data.items.texts import Texts, is_text, text_features, texts_of_column, texts_of_files

@@ -14,8 +14,8 @@ import numpy as np
 from cobras.core.checks import as_new_rows
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.overlap import overlap
 from cobras.core.partition import Partition
+from cobras.core.progress import overlap
 from cobras.core.threads import one_thread
 from cobras.core.types import Answer, FloatArray, LabelArray
 from cobras.methods.newcomers import grow_partition

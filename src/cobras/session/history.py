@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from cobras.core.exceptions import InvalidDataError, SessionFileError
-from cobras.core.progress import KeptIds
+from cobras.core.ids import KeptIds
 from cobras.core.types import Action, Answer, Event, Pair, Record
 from cobras.session.entries import COUNTED, KINDS, Entry, as_name, as_row
 

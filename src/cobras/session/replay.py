@@ -10,8 +10,8 @@ from cobras.core.board import Board
 from cobras.core.constraints import Constraints
 from cobras.core.edits import Edit, Editor
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
+from cobras.core.ids import ClusterIds, KeptIds
 from cobras.core.partition import Partition, SuperInstance
-from cobras.core.progress import ClusterIds, KeptIds
 from cobras.core.types import Answer, Pair, Record
 from cobras.methods.protocol import Expectation, Grown, Reconsider, Step, Steps
 from cobras.session.beliefs import growth_of

@@ -13,8 +13,8 @@ from cobras.core.checks import (
 )
 from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionError
 from cobras.core.frames import is_frame
-from cobras.core.overlap import shared_items
 from cobras.core.partition import Partition
+from cobras.core.progress import shared_items
 from cobras.core.types import Action, Answer, Event, Pair, Record
 from cobras.methods.registry import registration
 from cobras.session.acts import Acts

@@ -19,9 +19,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from cobras.core.constraints import ConstraintPairs
-from cobras.core.overlap import kept_share, overlap
 from cobras.core.partition import Partition, SuperInstance
-from cobras.core.progress import WINDOW, Progress
+from cobras.core.progress import WINDOW, Progress, kept_share, overlap
 from cobras.core.types import IndexArray, LabelArray, Pair, Record
 from cobras.web.api.models import Versions
 

@@ -15,7 +15,7 @@ import pytest
 from sklearn.metrics.cluster import contingency_matrix
 
 from cobras import Session
-from cobras.core.overlap import kept_share
+from cobras.core.progress import kept_share
 from cobras.data import Dataset, Series, Text, load_demo, read_dataset
 from cobras.data.recipe import Recipe
 from tests.web.serving import Client, decode_labels, flowers, serving

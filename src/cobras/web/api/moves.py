@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from cobras.core.overlap import shared_items
+from cobras.core.progress import shared_items
 from cobras.methods.registry import registration
 from cobras.session.session import Session
 from cobras.session.telling import Preview

@@ -1,14 +1,13 @@
-"""Clusterings are compared by super-instances, and it is as if their rows were counted."""
+"""Ids stay with clusters; clusterings are compared by super-instances, without looking at rows."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics.cluster import contingency_matrix
 
-from cobras import Answer, Constraints, Pair, Partition, Session
+from cobras import Answer, Constraints, Pair, Partition
 from cobras.core.edits import Edit, Editor
-from cobras.core.overlap import kept_share, overlap, shared_items
+from cobras.core.ids import ClusterIds, inherited_ids
+from cobras.core.progress import overlap, shared_items
 from cobras.spaces.base import cut_rows
 from cobras.spaces.euclidean import EuclideanSpace
 
@@ -52,27 +51,25 @@ def test_overlap_of_clusterings_with_cut_rows_equals_that_of_their_labels(data):
     assert all(shared_items(before, now).values())
 
 
-@pytest.mark.parametrize(
-    ("method", "options"), [("cobras", {}), ("cobra", {}), ("min_max", {"n_clusters": 3})]
-)
-@given(seed=st.integers(0, 99), answers=st.lists(st.sampled_from([True, False, False, None]), max_size=40))
-def test_overlap_is_what_counting_rows_gives(method, options, seed, answers):
-    X = np.random.default_rng(seed).normal(size=(40, 2))
-    session = Session(X, method, random_state=seed, **options)
-    for answer in answers:
-        if (pair := session.ask()) is not None:
-            session.tell(answer, pair)
-    partitions = session.partitions
-    for before, now in (
-        (partitions[a], partitions[b]) for a, b in ((0, -1), (-1, 0), (len(partitions) // 2, -1))
-    ):
-        np.testing.assert_array_equal(overlap(before, now), contingency_matrix(before.labels, now.labels))
+def test_rows_are_not_looked_at(monkeypatch):
+    """An answer must not cost a pass over all rows."""
+    halves = SPACE.split(SPACE.root(0), 2)
+    quarters = [part for half in halves for part in SPACE.split(half, 2)]
+    monkeypatch.setattr(Partition, "labels", property(lambda self: 1 / 0))
+    shown = [(Partition.of([halves]), True), (Partition.of((half,) for half in halves), True)]
+    ids = ClusterIds(shown)
+    assert ids.at(0) == (0,)
+    shown.append((Partition.of((part,) for part in quarters), False))
+    assert sorted(ids.at(1)) == [0, 1, 2, 3]
 
 
-@given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.permutations(range(5)))
-def test_new_numbers_for_the_same_clusters_are_no_change(labels, numbers):
-    assert kept_share(contingency_matrix(labels, np.array(numbers)[labels])) == 1
+def test_who_shares_more_comes_first_and_an_id_is_given_once():
+    assert inherited_ids([7, 3], {(0, 0): 5, (0, 1): 6, (1, 0): 1, (1, 1): 9}) == {1: 3, 0: 7}
+    assert inherited_ids([7, 3], {(0, 0): 5, (1, 0): 5}) == {0: 3}
 
 
-def test_the_share_is_that_of_the_best_match():
-    assert kept_share(contingency_matrix([0, 0, 1, 1], [1, 1, 1, 0])) == 0.75
+def test_an_id_that_was_given_up_is_not_used_again():
+    a, b = SPACE.split(SPACE.root(0), 2)
+    groups = ([(a, b)], [(a,), (b,)], [(a, b)], [(a,), (b,)])
+    ids = ClusterIds([(Partition.of(some), True) for some in groups])
+    assert [sorted(ids.at(n)) for n in range(4)] == [[0], [0, 1], [0], [0, 2]]
