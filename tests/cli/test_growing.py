@@ -79,6 +79,12 @@ def test_rows_that_were_taken_back_in_python_are_asked_about_again(table: Path, 
     assert Path("again.csv").read_text() == Path("after.csv").read_text()
 
 
+def test_a_single_cell_that_is_no_number_is_told_and_counts_as_missing(table: Path, capsys: Captured) -> None:
+    table.write_text(table.read_text() + MORE.replace("16.1", "tall"))
+    assert main(["export", "flowers.cobras", "--grow", "--out", "after.csv"]) == 0
+    assert "holds no number ('tall'): it counts as missing." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("how", ["shorter", "reordered", "changed", "wrong kind", "column gone"])
 def test_anything_else_is_refused_and_nothing_is_lost(table: Path, capsys: Captured, how: str) -> None:
     text, kept = table.read_text(), Path("flowers.cobras").read_bytes()

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from cobras import InvalidDataError
-from cobras.data import Dataset, read_dataset, read_features
+from cobras.data import Dataset, read_dataset, read_features, read_recipe
 from cobras.data.cache import shared_cache
 from cobras.data.newitems import read_new_items
 from tests.data.kinds import KINDS
@@ -168,6 +168,24 @@ def test_what_does_harm_is_refused(plants: Dataset, tmp_path: Path, new: str, se
     with pytest.raises(InvalidDataError) as error:
         new_items(path, plants)
     assert str(error.value).startswith(sentence)
+
+
+def test_one_odd_cell_spoils_no_column_with_decimal_commas(tmp_path: Path) -> None:
+    """It makes text of the column, which was one of numbers: commas must still be decimal marks."""
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("length;sold\n1,5;true\n2,5;false\n3,5;true\n")
+    dataset = read_dataset(old)
+    for odd in ("long", "2.5", "5 kg"):
+        new.write_text(f"length;sold\n1,5;true\n{odd};maybe\n3,5;false\n")
+        _, X, notes = new_items(new, dataset)
+        np.testing.assert_array_equal(X, [[0, 1], [0.5, 1], [1, 0]])
+        assert notes == [
+            f"In 1 row of new.csv, 'length' holds no number ({odd!r}): it counts as missing.",
+            "In 1 row of new.csv, 'sold' holds no number ('maybe'): it counts as missing.",
+        ]
+        # So it is where the same rows come at the end of the old ones.
+        new.write_text(old.read_text() + f"{odd};maybe\n")
+        np.testing.assert_array_equal(read_recipe(new, dataset.recipe).X, [*dataset.X, [0.5, 1]])
 
 
 def test_lists_are_refused_and_dates_may_have_another_type(plants: Dataset, tmp_path: Path) -> None:

@@ -297,10 +297,8 @@ class OddCells:
             return floats(column) if is_date or column.null_count() else column
         if is_date:
             found = floats(column, recipe.format or date_format(column) or "%Y-%m-%d")
-        elif recipe.notation is not None:
-            found = floats(column, None, recipe.notation)
         else:
-            found = column.str.strip_chars().cast(pl.Float64, strict=False)
+            found = floats(column, None, recipe.notation)
         missing = [*MISSING, *(word.casefold() for word in recipe.missing)]
         odd = column.filter(found.is_null() & column.is_not_null())
         odd = odd.filter(~odd.str.strip_chars().str.to_lowercase().is_in(missing))

@@ -29,6 +29,7 @@ from cobras.data.tables.columns import (
     feature_matrix,
     feature_names,
     name_list,
+    plain_numbers,
 )
 from cobras.data.tables.files import (
     ARRAYS,
@@ -498,8 +499,24 @@ def _encode(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -
     """The features of a table by recipes that may come from another one."""
     check_names(source, [recipe.name for recipe in recipes], frame.columns)
     try:
-        return feature_matrix(frame, recipes)
+        return feature_matrix(_with_plain_numbers(source, frame, recipes), recipes)
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
         raise InvalidDataError(
             f"The columns of {source} have other types than before: {first_line(error)}."
         ) from error
+
+
+def _with_plain_numbers(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> pl.DataFrame:
+    """The table with numbers where one odd cell made text of a column; other columns stay as they are."""
+    plain = []
+    for recipe in recipes:
+        column = frame[recipe.name]
+        if recipe.kind == "number" and recipe.notation is None and column.dtype == pl.String:
+            numbers = plain_numbers(column)
+            if numbers.null_count() == len(column) > column.null_count():
+                raise InvalidDataError(
+                    f"Column {recipe.name!r} of {source} holds {column.drop_nulls()[0]!r}, but had numbers before; "
+                    "give the column in the same form."
+                )
+            plain.append(numbers)
+    return frame.with_columns(plain) if plain else frame

@@ -259,8 +259,35 @@ def floats(column: pl.Series, date: str | None = None, notation: Notation | None
         distinct = column.drop_nulls().unique()
         numbers = parse_numbers(distinct, notation)
         return column.replace_strict(distinct, numbers, default=None, return_dtype=pl.Float64)
-    numbers = column if column.dtype == pl.Float64 else column.cast(pl.Float64)
+    if column.dtype == pl.String:
+        numbers = plain_numbers(column)
+    else:
+        numbers = column if column.dtype == pl.Float64 else column.cast(pl.Float64)
     return numbers.fill_nan(None) if has_nan(numbers) else numbers
+
+
+def plain_numbers(column: pl.Series) -> pl.Series:
+    """The numbers of text that a file without odd cells would have held as such; null where a cell is none.
+
+    The decimal mark is the one in which more cells are numbers.
+
+    Examples
+    --------
+    >>> plain_numbers(pl.Series(["1,5", "-2,5", "7.5", "heavy"])).to_list()
+    [1.5, -2.5, None, None]
+    >>> plain_numbers(pl.Series(["True", "false", "maybe"])).to_list()
+    [1.0, 0.0, None]
+    """
+    words = column.str.strip_chars()
+    with_point = words.cast(pl.Float64, strict=False)
+    if not with_point.null_count():
+        return with_point
+    commas = words.set(words.str.contains(".", literal=True).fill_null(False), None)
+    with_comma = commas.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    found = min(with_point, with_comma, key=pl.Series.null_count)
+    if found.null_count() < len(found):
+        return found
+    return words.str.to_lowercase().replace_strict({"true": 1.0, "false": 0.0}, default=None)
 
 
 def fold(words: pl.Series) -> pl.Series:
