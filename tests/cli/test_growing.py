@@ -79,6 +79,27 @@ def test_rows_that_were_taken_back_in_python_are_asked_about_again(table: Path, 
     assert Path("again.csv").read_text() == Path("after.csv").read_text()
 
 
+@pytest.mark.parametrize("below", ["", "Total,{a},{b},,\n* preliminary,,,,\n"])
+@pytest.mark.parametrize("blank", ["", ",,,,\n,,,,\n"])
+def test_what_stands_below_the_rows_is_no_item_in_a_grown_file_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured, below: str, blank: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"s{k},{k % 3 * 8 + k % 2},{k % 3 + 1},{'red' if k % 3 else 'blue'},x\n" for k in range(30)]
+    table = Path("shops.csv")
+    table.write_text("shop,sales,staff,colour,kind\n" + "".join(rows))
+    with open_for(table, read_dataset(table), Path("shops.cobras"), random_state=0) as session:
+        run_session(session, LabelOracle([k % 3 for k in range(30)]), until=lambda s: s.n_answers >= 3)
+    rows.append("s30,8,2,red,x\n")
+    sums = {name: sum(int(row.split(",")[k]) for row in rows) for name, k in (("a", 1), ("b", 2))}
+    table.write_text("shop,sales,staff,colour,kind\n" + "".join(rows) + below.format(**sums) + blank)
+    assert main(["export", "shops.cobras", "--grow", "--out", "out.csv"]) == 0
+    assert pl.read_csv("out.csv")["shop"].to_list() == [f"s{k}" for k in range(31)]
+    said = capsys.readouterr().err
+    assert "Took in 1 row at the end." in said
+    assert ("Left out the last row, 'Total': totals." in said) == bool(below)
+
+
 def test_a_single_cell_that_is_no_number_is_told_and_counts_as_missing(table: Path, capsys: Captured) -> None:
     table.write_text(table.read_text() + MORE.replace("16.1", "tall"))
     assert main(["export", "flowers.cobras", "--grow", "--out", "after.csv"]) == 0

@@ -247,9 +247,9 @@ def open_session(dataset: Dataset, file: Path | None, *, grow: bool | None = Non
         # What does not fit is said before anything is written.
         notes = notes_on_added_rows(dataset, error.n_before, file.stem)
         session = open_whole(file, X, grow=True, **options)
-        print(
-            "\n".join([f"Took in {error.n_rows - error.n_before} rows at the end.", *notes]), file=sys.stderr
-        )
+        n_added = error.n_rows - error.n_before
+        took_in = f"Took in {n_added} row{'s' * (n_added > 1)} at the end."
+        print("\n".join([took_in, *notes]), file=sys.stderr)
     # The rows that are shown are those of the data set, which undo cannot make fewer.
     session.keeps_rows = True
     return session

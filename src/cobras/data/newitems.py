@@ -127,9 +127,10 @@ def notes_on_added_rows(dataset: Dataset, n_before: int, source: str) -> list[st
     if recipe.columns is None or dataset.large is not None:
         return []
     seen = OddCells(source, replace(dataset, frame=dataset.frame.head(n_before)))
+    left_out = [note for note in dataset.notes if note.startswith("Left out the last")]
     for column in recipe.columns:
         seen.read(cells(dataset.frame, column.name).slice(n_before), column, n_before)
-    return list(seen.notes())
+    return [*left_out, *seen.notes()]
 
 
 def _depends_on_all(recipe: Recipe) -> InvalidDataError:
@@ -248,7 +249,7 @@ def _frames(
         if column.notation is not None
         or (column.kind == "category" and not all(re.fullmatch(_NUMBER, word) for word in column.values))
     }
-    frame, how_read, found = read_table(path, Extent(blank=0, totals=0), as_text)
+    frame, how_read, found = read_table(path, Extent(blank=False, totals=False), as_text)
     notes.extend(note for note in how_read if note.startswith("Left out the last"))
     return found.has_semicolons, [(0, frame)]
 

@@ -270,10 +270,10 @@ def _read_any(
         return read_series_dataset(path, choices)
     # A recipe from before titles, empty rows and totals were looked for does not name them: then there are none.
     # Among texts, none is left out as a note.
-    totals = 0 if choices.kind == "text" or choices.text is not None else None
+    totals = choices.kind != "text" and choices.text is None
     known = Extent(choices.sheet, totals=totals)
     if stored is not None:
-        known = Extent(stored.sheet, stored.header, stored.blank, stored.totals)
+        known = Extent(stored.sheet, stored.header, bool(stored.blank), bool(stored.totals))
     # The name of a list's texts may be its first line: a session of an older version took it so.
     texts = {choices.text} if choices.text is not None and path.suffix.lower() == ".txt" else set()
     # Numbers that were read from text are text again, also if more rows are there now.
@@ -357,8 +357,8 @@ class _Items:
                 files=self.files,
                 sheet=self.extent.sheet,
                 header=self.extent.header or 0,
-                blank=self.extent.blank or 0,
-                totals=self.extent.totals or 0,
+                blank=self.extent.blank,
+                totals=self.extent.totals,
                 folder=self.place[0],
                 suffix=self.place[1],
                 ignored=tuple(self.ignored.items()),

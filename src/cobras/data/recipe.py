@@ -181,9 +181,11 @@ class Recipe:
         Which bundled data it is.
     sheet : str or None
         The sheet of an Excel file.
-    header, blank, totals : int
-        The number of lines above the header, of rows without any value, and of rows at the end (totals, notes) that
-        were left out.
+    header : int
+        The number of lines above the header.
+    blank, totals : bool
+        Whether rows without any value, and rows of totals and notes at the end, are left out, also where the file
+        has grown. In older session files it is how many there were.
     folder, suffix : str
         Where, from the folder of the table, the images are that a column names, and what their names lack.
     scales : tuple of float
@@ -216,8 +218,8 @@ class Recipe:
     name: str | None = None
     sheet: str | None = None
     header: int = 0
-    blank: int = 0
-    totals: int = 0
+    blank: bool = False
+    totals: bool = False
     folder: str = ""
     suffix: str = ""
     scales: tuple[float, ...] = ()

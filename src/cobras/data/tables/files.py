@@ -101,23 +101,19 @@ def read_table(
     except OSError as error:
         raise InvalidDataError(f"{path} cannot be read: {error.strerror or first_line(error)}.") from error
     check_not_empty(path.name, frame)
-    n_blank = 0
-    if suffix in (*DELIMITED, *EXCEL) and extent.blank != 0:
+    if suffix in (*DELIMITED, *EXCEL) and extent.blank:
         has_value = rows_with_value(frame)
         if n_blank := frame.height - int(has_value.sum()):
             frame = frame.filter(has_value)
             notes.append(note_on_blank(n_blank))
-    n_totals = 0
     # Notes and totals begin with words: there are none where all columns hold numbers.
-    if suffix in (*DELIMITED, *EXCEL) and extent.totals != 0 and pl.String in frame.dtypes:
-        n_rows = frame.height
+    if suffix in (*DELIMITED, *EXCEL) and extent.totals and pl.String in frame.dtypes:
         frame, below = without_footer(frame, found.has_semicolons)
         notes += below
-        n_totals = n_rows - frame.height
     frame, cleared = possible_times(frame)
     if cleared:
         notes.append(f"Left times in {name_list(cleared)} empty: they lie beyond the years 1 to 9999.")
-    return frame, tuple(notes), replace(found, blank=n_blank, totals=n_totals)
+    return frame, tuple(notes), replace(found, blank=extent.blank, totals=extent.totals)
 
 
 def check_not_empty(name: str, frame: pl.DataFrame) -> None:

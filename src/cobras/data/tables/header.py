@@ -45,19 +45,18 @@ class Extent:
         The sheet of an Excel file; None to find the first that holds a table.
     header : int or None
         The number of lines above the header; None to find out.
-    blank : int or None
-        The number of rows without any value that were left out; None to find out, 0 to keep them.
-    totals : int or None
-        The number of rows at the end that were left out, a row of totals and notes below the table; None to find
-        out, 0 to keep them.
+    blank : bool
+        Whether rows without any value are left out.
+    totals : bool
+        Whether a row of totals and notes below the table are left out.
     has_semicolons : bool
         Whether semicolons separate the cells, which leaves the comma to fractions. It is always found out.
     """
 
     sheet: str | None = None
     header: int | None = None
-    blank: int | None = None
-    totals: int | None = None
+    blank: bool = True
+    totals: bool = True
     has_semicolons: bool = False
 
 
