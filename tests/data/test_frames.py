@@ -213,7 +213,10 @@ def test_a_column_of_mixed_objects_is_text_as_in_a_file():
         ),
         (lambda f: f.iloc[::-1], "belongs to another table than the one given (40 rows"),
         (lambda f: f.astype({"size": "float32"}), "(40 rows with 3 features of float32)"),
-        (lambda f: f.assign(size="large"), "The columns of DataFrame have other types than before"),
+        (
+            lambda f: f.assign(size="large"),
+            "Column 'size' of DataFrame holds 'large', but had numbers before",
+        ),
         (lambda f: f.assign(size=[[1]] * 40), "The columns of DataFrame have other types than before"),
         (lambda f: f.rename(columns={"size": "length"}), "DataFrame has no column 'size'"),
         (lambda f: f.head(0), "DataFrame has column names but no rows"),
@@ -291,6 +294,21 @@ def test_to_frame_has_the_rows_that_were_appended_as_frames(kind: str, words: bo
     session.append(session.space.X[:1])
     with pytest.raises(InvalidDataError, match="not all others were appended as data frames"):
         session.to_frame()
+
+
+@pytest.mark.parametrize("added", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_appended_values_are_shown_as_they_were_given(kind: str, added: str) -> None:
+    """Fractions where there were whole numbers, a word that is no number, a frame of another library."""
+    words = ["a", "b"] * 5
+    session = Session(KINDS[kind](pl.DataFrame({"n": range(10), "w": words})), random_state=0)
+    session.append(KINDS[added](pl.DataFrame({"n": [2.7, None], "w": ["a", "c"]})))
+    shown = open_frame(session.to_frame()).table
+    assert shown["n"].to_list() == [*range(10), 2.7, None]
+    session.append(KINDS[added](pl.DataFrame({"n": ["3", "many"], "w": ["b", "b"]})))
+    shown = open_frame(session.to_frame()).table
+    assert shown["n"].to_list()[-2:] == ["3", "many"]
+    assert shown["w"].to_list() == [*words, "a", "c", "b", "b"]
 
 
 def test_the_columns_of_a_lazy_frame_are_read_without_a_warning():

@@ -63,18 +63,27 @@ class GivenFrame:
         )
 
     def with_rows(self, frames: Sequence[Any]) -> GivenFrame:
-        """The frame with the rows of others at its end, whose columns have the same types."""
-        first = nw.from_native(self.native, eager_only=True)
-        schema = first.schema
-        others = [nw.from_native(open_frame(frame).native, eager_only=True) for frame in frames]
-        same = [
-            frame.with_columns(nw.col(name).cast(schema[name]) for name in frame.columns if name in schema)
-            for frame in others
-        ]
+        """The frame with the rows of others at its end, whose libraries and types may differ; values stay as given."""
+        first, others = nw.from_native(self.native, eager_only=True), [open_frame(frame) for frame in frames]
+        kind = first.implementation
         try:
-            return open_frame(nw.concat([first, *same], how="diagonal").to_native())
+            if kind.is_pandas_like():  # which holds values of any types in a column
+                return open_frame(
+                    nw.concat([first, *(o._as(kind) for o in others)], how="diagonal").to_native()
+                )
+            rows = pl.concat([self.table, *(other.table for other in others)], how="diagonal_relaxed")
+            return open_frame(rows if kind.is_polars() else nw.from_arrow(rows, backend=kind).to_native())
         except Exception as error:  # those of pandas, polars and others
-            raise InvalidDataError(f"The rows that were added do not fit: {first_line(error)}.") from error
+            raise InvalidDataError(
+                f"The rows that were added do not fit into one frame: {first_line(error)}. Take labels_."
+            ) from error
+
+    def _as(self, kind: Any) -> Any:
+        """The rows as a frame of one library."""
+        frame = nw.from_native(self.native, eager_only=True)
+        if frame.implementation == kind:
+            return frame
+        return nw.from_dict(self.table.to_dict(as_series=False), backend=kind)
 
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """The caller's kind of frame, with its index, and clusters in further columns."""

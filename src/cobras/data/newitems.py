@@ -309,8 +309,9 @@ class OddCells:
         return found
 
     def _wrong(self, recipe: ColumnRecipe, what: str) -> InvalidDataError:
+        kinds = "categories" if recipe.kind == "category" else f"{recipe.kind}s"
         return InvalidDataError(
-            f"Column {recipe.name!r} of {self.source} holds {what}, but the session has {recipe.kind}s there; give "
+            f"Column {recipe.name!r} of {self.source} holds {what}, but the session has {kinds} there; give "
             "the column in the same form."
         )
 

@@ -498,8 +498,9 @@ def _text_dataset(items: _Items, texts: Texts, like: Like) -> Dataset:
 def _encode(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
     """The features of a table by recipes that may come from another one."""
     check_names(source, [recipe.name for recipe in recipes], frame.columns)
+    frame = _with_plain_numbers(source, frame, recipes)
     try:
-        return feature_matrix(_with_plain_numbers(source, frame, recipes), recipes)
+        return feature_matrix(frame, recipes)
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
         raise InvalidDataError(
             f"The columns of {source} have other types than before: {first_line(error)}."
