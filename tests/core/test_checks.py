@@ -1,6 +1,9 @@
 """What cannot be clustered is refused in one sentence."""
 
+import datetime as dt
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from cobras import InvalidDataError, Session
@@ -20,6 +23,7 @@ from cobras import InvalidDataError, Session
         ([1.0, 2.0], "its shape is \\(2,\\)"),
         ([["rose"], ["lily"]], "Column 0 of X holds .*rose.*, but only numbers can be clustered"),
         ([[1.0], [2.0, 3.0]], r"X is not a table.*[^.]\.$"),
+        (pa.record_batch({"day": [dt.date(2024, 1, 31)], "size": [1.5]}), "X is not a table of numbers: "),
         ([[1e300], [0.0]], "values beyond"),
         ([[None], [1]], "Column 0 of X holds None|NaN or infinity"),
         ([[1], [10**400]], "Column 0 of X holds numbers that are too large. Scale it first."),

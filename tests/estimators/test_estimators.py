@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -230,6 +231,26 @@ def test_bad_arguments_get_one_sentence(iris, fit, sentence):
 def test_what_is_no_table_of_numbers_is_refused(estimator, X):
     with pytest.raises(InvalidDataError):
         estimator.fit(X, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (
+            pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"]),
+            "X has more than one column called 'a'; give",
+        ),
+        (pa.table([[1.0, 2.0], [3.0, 4.0]], names=["a", "a"]), "X has more than one column called 'a'; give"),
+        (pl.LazyFrame({"a": [1.0, 2.0]}), "X is a LazyFrame, whose rows are not in memory. Give collect"),
+    ],
+)
+def test_a_frame_of_another_form_is_refused_in_one_sentence(X, sentence):
+    fitted = ADDER(max_queries=1).fit([[1.0, 2.0], [3.0, 4.0]], [0, 1])
+    for call in (lambda: ADDER().fit(X, [0, 1]), lambda: fitted.predict(X)):
+        with pytest.raises(InvalidDataError) as error:
+            call()
+        assert str(error.value).startswith(sentence)
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("rows", [[[1.0, 2.0]], [[np.nan] * 4], [1.0] * 4, np.empty((0, 4)), [["a"] * 4]])

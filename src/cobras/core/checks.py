@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from cobras.core.exceptions import CobrasError, InvalidDataError
+from cobras.core.exceptions import CobrasError, InvalidDataError, first_line
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray, Pair, Said
 
 
@@ -54,8 +54,10 @@ def as_matrix(X: Any) -> FloatArray:
         )
     try:
         array = np.asarray(X)
-    except ValueError as error:
-        raise InvalidDataError(f"X is not a table: {str(error).rstrip('.')}.") from None
+    except (ValueError, TypeError) as error:
+        raise InvalidDataError(
+            f"X is not a table of numbers: {first_line(error)[:100].rstrip('.')}."
+        ) from None
     if array.ndim != 2 or 0 in array.shape:
         raise InvalidDataError(f"X must be a table with rows and columns, but its shape is {array.shape}.")
     if array.dtype.kind == "c":
@@ -82,6 +84,29 @@ def check_gaps(X: Any) -> None:
     if gaps.ndim == 2 and gaps.any():
         row, column = np.argwhere(gaps)[0]
         raise InvalidDataError(f"X has gaps, first at row {row}, column {column}. Fill or drop such rows.")
+
+
+def check_columns(X: Any) -> None:
+    """Refuse a data frame with columns of the same name, and one whose rows have yet to be fetched.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> check_columns(pl.LazyFrame({"x": [1]}))
+    Traceback (most recent call last):
+    ...
+    cobras.core.exceptions.InvalidDataError: X is a LazyFrame, whose rows are not in memory. Give collect() of it.
+    """
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise InvalidDataError(
+            f"X is a {type(X).__name__}, whose rows are not in memory. Give collect() of it."
+        )
+    names = column_names(X) or ()
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidDataError(
+            f"X has more than one column called {twice!r}; give each column a name of its own."
+        )
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:

@@ -63,7 +63,7 @@ class GivenFrame:
         )
 
     def with_rows(self, frames: Sequence[Any]) -> GivenFrame:
-        """The frame with the rows of others at its end, whose libraries and types may differ; values stay as given."""
+        """The frame with the rows of others at its end, of any libraries and types; values stay as given."""
         first, others = nw.from_native(self.native, eager_only=True), [open_frame(frame) for frame in frames]
         kind = first.implementation
         try:

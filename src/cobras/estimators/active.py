@@ -12,7 +12,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cobras.core.checks import as_invalid_data, as_labels, as_said, as_seed, check_gaps, is_dask
+from cobras.core.checks import (
+    as_invalid_data,
+    as_labels,
+    as_said,
+    as_seed,
+    check_columns,
+    check_gaps,
+    is_dask,
+)
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError, StopAsking, first_line
 from cobras.core.notebook import cluster_rows, quantity, show_html
@@ -158,6 +166,7 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             # A space has got its own options when it was made.
             options = {name: value for name, value in options.items() if name not in OPTIONS}
         elif not remote:
+            check_columns(X)
             check_gaps(X)
             # Whether all numbers can be used is found by `as_rows`, in one pass over them.
             try:
@@ -201,6 +210,7 @@ class ActiveClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidDataError(
                 "After fit on a space there is no predict. Fit all rows, new ones included."
             )
+        check_columns(X)
         check_gaps(X)
         with as_invalid_data():
             X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32), ensure_all_finite=False)
