@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from cobras import ADDER, LabelOracle, SeriesSpace, Session, run
-from cobras.methods.adder import points
+from cobras import ADDER, Answer, LabelOracle, SeriesSpace, Session, run
+from cobras.core.constraints import Constraints
+from cobras.methods.adder import adder, points
+from cobras.spaces.euclidean import EuclideanSpace
 from tests.laws.problems import problems
 
 X, y = load_iris(return_X_y=True)
@@ -82,6 +84,28 @@ def test_all_first_parts_are_compared_before_an_instance_is_placed():
         assert set(pair) <= representatives
         session.tell(labels[pair.i] == labels[pair.j], pair)
     assert session.n_answers <= 12
+
+
+def n_first_parts(groups: np.ndarray, wanted: np.ndarray, n_answers: int, seed: int) -> int:
+    """Into how many first parts rows in far groups are split after so many answers."""
+    rng = np.random.default_rng(seed)
+    rows = 10 * rng.normal(size=(groups.max() + 1, 4))[groups] + rng.normal(size=(len(groups), 4))
+    constraints, found = Constraints(), []
+    steps = adder(EuclideanSpace(rows), constraints, 0)
+    step = next(steps)
+    while len(constraints) < n_answers:
+        found.append(len(step.beliefs.state.first_parts))
+        step = steps.send(Answer(int(wanted[step.pair.i] == wanted[step.pair.j])))
+    return found[-1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_first_parts_become_finer_where_clusters_are_many_and_not_for_a_few_different_ones(seed):
+    """Two clusters of a dozen groups each: near groups are often different, and yet clusters are not many."""
+    groups = np.repeat(np.arange(24), 40)
+    assert n_first_parts(groups, groups % 2, 30, seed) == 12
+    groups = np.repeat(np.arange(60), 16)
+    assert n_first_parts(groups, groups, 20, seed) > 48
 
 
 @pytest.mark.parametrize("distance", ["dtw", "kshape"])

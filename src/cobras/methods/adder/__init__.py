@@ -44,7 +44,10 @@ class Until(NamedTuple):
 
 
 TO_THE_END = Until(0, 1)
-PATIENCE = 6  # answers after which the first parts may be found too coarse
+PATIENCE = 6  # answers about the first parts after which they may be found too coarse
+FEW = 10  # answers on which nothing is decided, unless clusters seem to be many
+WEIGHT_OF_SAME = 2  # so many times "different" one "same" outweighs, as evidence of many clusters
+SURPLUS = 3  # times "different" from which on clusters seem to be many
 MANY = 48  # first parts from which on clusters are surely many
 
 
@@ -95,7 +98,8 @@ def adder(
     until = Until(stop_belief, exclusion)
     state = State(space, constraints, seed, options)
     tried, rechecked = state.tried, set[Pair]()
-    is_compared, n_before, to_split = False, len(constraints), None
+    is_compared, is_fine, to_split = False, False, None
+    n_start = n_before = len(constraints)
     unsure: set[tuple[int, int]] = set()
     placing: int | None = None  # a mark or a constraint between two of its comparisons does not end them
     while True:
@@ -109,9 +113,12 @@ def adder(
             elif (placing := state.most_uncertain_new_row()) is not None:
                 tried.add(placing)
             elif not is_compared:
-                yield from compare_first_parts(state, n_before)
+                yield from compare_first_parts(state, n_start, n_before)
+                is_compared, is_known = True, len(constraints) - n_start >= FEW
+            elif not is_fine and (is_known or seem_many(constraints, n_start)):
                 # After rows were added, old ones stay where they are until the next answer.
-                is_compared, n_before = state.is_held or not state.split_finer(), len(constraints)
+                is_fine = state.is_held or not state.split_finer()
+                is_compared, n_before = is_fine, len(constraints)
             elif (doubtful := state.answer_to_recheck(rechecked)) is not None:
                 yield from ask_again(state, doubtful, rechecked, until)
             elif (two := state.most_informative_pair()) is not None and two not in unsure:
@@ -133,17 +140,25 @@ def adder(
             to_split = state.shown_with_nodes() if constraints.to_split else None
 
 
-def compare_first_parts(state: State, n_before: int) -> Generator[Step, Answer, None]:
+def seem_many(constraints: Constraints, n_start: int) -> bool:
+    """Whether clusters seem to be many, judging from the answers since the first `n_start`, however few."""
+    said = [answer for _, answer in islice(constraints, n_start, None)]
+    return said.count(Answer.DIFFERENT) - WEIGHT_OF_SAME * said.count(Answer.SAME) >= SURPLUS
+
+
+def compare_first_parts(state: State, n_start: int, n_before: int) -> Generator[Step, Answer, None]:
     """Ask about the two parts whose relation, if it is not as predicted, puts most pairs of instances right.
 
-    `n_before` is the number of answers before the first question about these parts.
+    `n_start` is the number of answers before the first question, `n_before` that before the first one about these
+    parts.
     """
     unsure: set[tuple[int, int]] = set()
     while (two := state.most_informative_parts(unsure)) is not None:
         # Many clusters show soon, as in the search of COBRAS for the level of a split. A board gives many answers.
         said = [answer for _, answer in islice(state.constraints, n_before, None)]
         are_many = said.count(Answer.DIFFERENT) >= 0.8 * len(said) or len(state.first_parts) >= MANY
-        if len(said) >= PATIENCE and are_many and state.is_too_coarse(0.75):
+        is_enough = len(said) >= PATIENCE and len(state.constraints) - n_start >= FEW
+        if is_enough and are_many and state.is_too_coarse(0.75):
             return
         if (yield from compare(state, two)) is Answer.UNSURE:
             unsure.add(two)
