@@ -171,6 +171,10 @@ def test_classes_of_a_table_of_any_size_are_the_same(
         ("i,j,relation\nf00,f01,maybe\n", "says 'maybe' about a pair; use must-link or cannot-link"),
         ("i,j\nf00,f01\n", "known.csv has i and j, but no column of answer"),
         ("i,j,relation\nf00,f60,same\n", "names the row 'f60'"),
+        ("f00,f01,same\nf01,f02,same\n", "known.csv begins with 'f00', which is a row; add a first line"),
+        ("f00,a\nf01,b\n", "known.csv begins with 'f00', which is a row; add a first line"),
+        ("a,b\nf00,f01\nf02,f03\n", "names two rows on each line, but not what they are; add a column"),
+        ("id,label\nf00,a\nf01,a\nf00,b\n", "says 'a' and 'b' about the row 'f00'; leave one of them out"),
     ],
 )
 def test_files_that_cannot_be_used_are_refused(partly: Path, text: str, sentence: str) -> None:
@@ -180,6 +184,27 @@ def test_files_that_cannot_be_used_are_refused(partly: Path, text: str, sentence
         read_known(Path("known.csv"), dataset)
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_number_is_no_row_where_others_are_named_by_ids(tmp_path: Path) -> None:
+    table, known = tmp_path / "t.csv", tmp_path / "known.csv"
+    table.write_text("ticket,x,y\n" + "".join(f"{100 + k * k},{k % 3},{k % 4}\n" for k in range(12)))
+    dataset = read_dataset(table, id="ticket")
+    for text in ("100,a\n104,a\n5,b\n", "5,b\n100,a\n"):
+        known.write_text(f"ticket,label\n{text}")
+        with pytest.raises(
+            InvalidDataError, match=r"some rows by their ids and some by their numbers; use the"
+        ):
+            read_known(known, dataset)
+    known.write_text("ticket,label\n0,a\n2,a\n")
+    assert read_known(known, dataset).labels == ["a", None, "a", *[None] * 9]
+
+
+def test_an_id_that_lost_its_zeros_is_no_number_of_a_row(tmp_path: Path) -> None:
+    table, known = tmp_path / "t.csv", tmp_path / "known.csv"
+    table.write_text("id,x\n" + "".join(f"{3 * k:03d},{k % 4}\n" for k in range(12)))
+    known.write_text("id,label\n3,a\n9,b\n")
+    assert read_known(known, read_dataset(table)).labels == [None, "a", None, "b", *[None] * 8]
 
 
 def test_a_column_that_is_not_there_leaves_no_session(partly: Path, capsys: Captured) -> None:

@@ -102,6 +102,11 @@ def read_known(path: Path, dataset: Dataset) -> Known:
             f"{path.name} has one column; give id and label, or two ids and whether they are the same."
         )
     rows = _Rows(path.name, dataset)
+    if rows.has(frame.columns[0]):
+        raise InvalidDataError(
+            f"{path.name} begins with {frame.columns[0]!r}, which is a row; add a first line with the names of the "
+            "columns, such as id,label or i,j,answer."
+        )
     names = {name.strip().lower(): name for name in frame.columns}
     relation = next((names[name] for name in RELATIONS if name in names), None)
     if {"i", "j"} <= names.keys() and relation is None:
@@ -111,12 +116,21 @@ def read_known(path: Path, dataset: Dataset) -> Known:
     id = names.get(str(dataset.recipe.id).lower()) or names.get("id") or frame.columns[0]
     others = [name for name in frame.columns if name != id]
     label = next((names[name] for name in LABELS if name in names and names[name] != id), others[-1])
+    if all(isinstance(cell, str) and rows.has(cell) for cell in frame[label]):
+        raise InvalidDataError(
+            f"{path.name} names two rows on each line, but not what they are; add a column that says must-link or "
+            "cannot-link."
+        )
     labels: list[Any] = [None] * len(dataset)
     plain = labels.copy()
     values = _values(frame[label])
     for cell, value, word in zip(frame[id], values, same_words(frame[label]), strict=True):
         if value is not None:
             row = rows.of(cell)
+            if labels[row] not in (None, word):
+                raise InvalidDataError(
+                    f"{path.name} says {plain[row]!r} and {value!r} about the row {cell!r}; leave one of them out."
+                )
             plain[row], labels[row] = value, word
     return Known(labels, plain=plain)
 
@@ -144,22 +158,36 @@ def _links(frame: pl.DataFrame, relation: str, rows: _Rows, source: str) -> Know
 
 
 class _Rows:
-    """The numbers of rows by their ids, as texts; by the numbers themselves where the ids do not fit."""
+    """The numbers of rows by their ids, as texts; by the numbers themselves where none of a file is an id."""
 
     def __init__(self, source: str, dataset: Dataset) -> None:
         self.source, self.n = source, len(dataset)
         self._place: dict[str, int] = {}
         for row, name in enumerate(dataset.names):
             self._place.setdefault(str(name), row)
+        for name, row in list(self._place.items()):
+            if name.isdecimal():  # a spreadsheet makes 7 of the id 007
+                self._place.setdefault(str(int(name)), row)
+        self._by: str | None = None
+
+    def has(self, cell: str) -> bool:
+        """Whether a text is the id of a row."""
+        return cell in self._place
 
     def of(self, cell: Any) -> int:
         """The row that a cell names."""
         found = self._place.get(str(cell))
+        by = "id" if found is not None else "number"
         if found is None and isinstance(cell, int) and 0 <= cell < self.n:
             found = cell
+        some = ", ".join(list(self._place)[:N_SHOWN])
         if found is None:
-            some = ", ".join(list(self._place)[:N_SHOWN])
             raise InvalidDataError(
                 f"{self.source} names the row {cell!r}, which the data does not have; its ids are {some}, ..."
             )
+        if self._by not in (None, by):  # a slip in an id, or ids of other data
+            raise InvalidDataError(
+                f"{self.source} names some rows by their ids and some by their numbers; use the ids ({some}, ...)."
+            )
+        self._by = by
         return found
