@@ -187,3 +187,14 @@ def test_new_items_that_are_not_there_are_what_the_error_is_about(
     assert main(["predict", "flowers.cobras", "nowhere.csv", "--out", out]) == 2
     assert capsys.readouterr().err == "error: There is no file nowhere.csv.\n"
     assert not Path(out).exists()
+
+
+def test_a_row_of_gaps_alone_is_in_no_cluster_for_sure(folder: Path, capsys: Captured) -> None:
+    new = pl.read_csv("new.csv")
+    gaps = new.head(1).with_columns(pl.lit(None).alias(name) for name in new.columns if name != "id")
+    pl.concat([new, gaps], how="vertical_relaxed").write_csv("new.csv")
+    assert main(["predict", "flowers.cobras", "new.csv", "--unknown-below", "0.5"]) == 0
+    captured = capsys.readouterr()
+    out = pl.read_csv(captured.out.encode())
+    assert (out["cluster"].null_count(), out["cluster"][-1], out["confidence"][-1]) == (1, None, 0)
+    assert captured.err == "No value to compare by in 1 row of new.csv: confidence 0.\n"

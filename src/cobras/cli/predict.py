@@ -106,6 +106,8 @@ class ClusterTable:
             labels = found.argmax(axis=1)
             # Rounded before it is compared, so that what one reads agrees with what is left out.
             sure = pl.Series("confidence", found.max(axis=1)).round(4)
+            if part.unknown is not None:
+                sure = sure.set(pl.Series(part.unknown), 0.0)
             numbers = pl.Series(labels, dtype=pl.Int32)
             # In the order of `with_clusters`: the number on the page first.
             columns = {"cluster_id": numbers.replace_strict(dict(enumerate(self.ids)))}

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.types import FloatArray
+from cobras.core.types import BoolArray, FloatArray
 from cobras.data.dataset import Dataset, Text
 from cobras.data.frames import GivenFrame
 from cobras.data.items.images import Progress
@@ -58,10 +58,11 @@ ITEM_BY_ITEM = ("efficientnet", "shapes", "sentences")  # features that depend o
 
 @dataclass(frozen=True, slots=True)
 class NewItems:
-    """Some of the items: their names and their features."""
+    """Some of the items: their names, their features, and which have no value to compare by."""
 
     ids: npt.NDArray[Any]
     X: FloatArray
+    unknown: BoolArray | None = None
 
 
 def read_features(data: Any, recipe: Recipe) -> FloatArray:
@@ -204,6 +205,7 @@ def _read_rows(
     assert recipe.columns is not None
     source, seen = path.name, OddCells(path.name, dataset)
     is_file, n_blank = given is None and path.suffix.lower() in (*DELIMITED, *EXCEL), 0
+    n_unknown = 0
     if given is not None:
         check_not_empty(source, given.table)
     points, frames = (
@@ -226,9 +228,15 @@ def _read_rows(
         read = pl.DataFrame([cell.alias(column.name) for cell, column in columns])
         if recipe.id is not None and recipe.id in frame.columns:
             ids = frame[recipe.id].to_numpy()
-        yield NewItems(ids, feature_matrix(read, [column for _, column in columns]))
+        unknown = read.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
+        n_unknown += int(unknown.sum())
+        yield NewItems(ids, feature_matrix(read, [column for _, column in columns]), unknown)
     if n_blank:
         notes.append(note_on_blank(n_blank))
+    if n_unknown:
+        notes.append(
+            f"No value to compare by in {n_unknown} row{'s' * (n_unknown > 1)} of {source}: confidence 0."
+        )
     notes.extend(seen.notes())
 
 
