@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from dask import array, dataframe
 
-from cobras import Dataset, EuclideanSpace, Session, read_dataset
+from cobras import Dataset, EuclideanSpace, InvalidDataError, Session, read_dataset
 from cobras.core.frames import Items, as_items, is_frame
 
 MIXED = {"x": [0.0, 0.1, 5.0], "c": ["a", "b", "a"]}
@@ -48,3 +48,16 @@ def test_a_data_set_is_taken_as_it_is():
     session = Session(dataset, random_state=0, method="cobras")
     assert session.space.X is dataset.X
     assert session.to_frame().columns == ["x", "c", "cluster_id", "cluster"]
+
+
+def test_labels_in_another_order_than_the_rows_are_refused(tmp_path):
+    """An index that says nothing about the rows of X is left alone: labels are taken by their position."""
+    rows = pd.DataFrame(MIXED, index=["p", "q", "r"])
+    labels = pd.Series([1, 2, 1], index=["p", "q", "r"])
+    with pytest.raises(InvalidDataError, match=r"in another order.*Give y.loc\[X.index\]"):
+        Session.from_labels(rows, labels[::-1], path=tmp_path / "a.cobras")
+    assert not (tmp_path / "a.cobras").exists()
+    for same in (labels, labels.reset_index(drop=True), labels.tolist(), labels.to_numpy()):
+        pairs = Session.from_labels(rows, same, random_state=0).constraints()
+        assert pairs.must_link.tolist() == [[0, 2]]
+        assert pairs.cannot_link.tolist() == [[0, 1]]

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from cobras.core.checks import is_dask
+from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, StableIds
 
 # The reader of data frames is named here and imported when needed, as methods are: sessions do not know files.
@@ -84,3 +85,25 @@ def as_items(data: Any, recipe: Mapping[str, Any] | None = None) -> Items | None
         return None
     items: Items = import_module(READER).items_of_frame(data, recipe)
     return items
+
+
+def check_same_order(X: Any, y: Any) -> None:
+    """Refuse labels in pandas that name the rows of X in another order: labels are taken by their position.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"x": [1.0, 2.0]}, index=["a", "b"])
+    >>> check_same_order(rows, pd.Series([7, 8], index=["b", "a"]))
+    Traceback (most recent call last):
+        ...
+    cobras.core.exceptions.InvalidDataError: y has the index of X in another order, ... Give y.loc[X.index].
+    """
+    import narwhals
+
+    if not (narwhals.dependencies.is_pandas_dataframe(X) and narwhals.dependencies.is_pandas_series(y)):
+        return
+    if len(X) == len(y) and not X.index.equals(y.index) and X.index.is_unique and X.index.isin(y.index).all():
+        raise InvalidDataError(
+            "y has the index of X in another order, and labels are taken by their position. Give y.loc[X.index]."
+        )

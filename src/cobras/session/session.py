@@ -18,6 +18,7 @@ import numpy as np
 
 from cobras.core.checks import as_path, as_whole_number
 from cobras.core.exceptions import CobrasError, InvalidDataError
+from cobras.core.frames import check_same_order
 from cobras.core.notebook import cluster_rows, quantity, show_html
 from cobras.core.types import Event, FloatArray, LabelArray
 from cobras.core.writers import answers_table, labels_table, with_clusters, write_frame, write_table
@@ -89,7 +90,7 @@ class Session(AnswerableSession):
         X, random_state, **options
             As in `Session`.
         y : array-like of shape (n,)
-            A label for each row, or None, NaN or another missing value where it is not known.
+            A label for each row, in the order of X, or None, NaN or another missing value where it is not known.
         method : str, optional
             By default ADDER, which learns from all labels. COBRAS uses those of the rows that it would ask about.
         path : path, optional
@@ -106,6 +107,7 @@ class Session(AnswerableSession):
         >>> session.partition.n_clusters, session.n_answers
         (3, 0)
         """
+        check_same_order(X, y)
         path = None if path is None else as_path(path, "A session file")
         if path is not None and Path(path).exists() and Path(path).stat().st_size:
             raise InvalidDataError(
