@@ -59,8 +59,9 @@ def test_training_rows_are_stored(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"X": X[:-1]}, "belongs to another table"),
-        ({"X": X.astype(np.float32)}, "belongs to another table"),
+        ({"X": X[:-1]}, f"belongs to another table .*: that one has {len(X)} rows. Open"),
+        ({"X": X[::-1].copy()}, "belongs to another table .*: that one has other values, another order or"),
+        ({"X": X.astype(np.float32)}, "belongs to another table .* float32.*: that one has .* another type"),
         ({"method": "cobra"}, "was made with method='cobras', not 'cobra'"),
         ({"random_state": 1}, "was made with random_state=0, not 1"),
         ({"branch": "smallest"}, "was made with branch='random', not 'smallest'"),

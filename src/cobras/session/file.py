@@ -153,11 +153,13 @@ class SessionFile:
         """How many rows came first, the rows of how many appends there are, and whether there are more rows."""
         X, n = self._X, len(self._X)
         n_first = appends[0].n_before if appends else self._journal.get_meta("n_rows") or n
+        in_force = appends[n_appends - 1] if n_appends else None
+        n_before = n_first if in_force is None else in_force.n_before + in_force.n_rows
         if not isinstance(n_first, int) or not 0 < n_first <= n:
-            raise self._other_data()
+            raise self._other_data(n_before)
         first = X if n_first == n else X[:n_first]
         if self._journal.get_meta("quick_fingerprint") != quick_fingerprint(first):
-            raise self._other_data()
+            raise self._other_data(n_before)
         n_found, stop = 0, n_first
         for entry in appends:
             rows = X[stop : stop + entry.n_rows]
@@ -166,11 +168,9 @@ class SessionFile:
                 break
             n_found, stop = n_found + 1, stop + entry.n_rows
         if n_found < n_appends:
-            raise self._other_data()
+            raise self._other_data(n_before)
         if stop < n:
             # What follows is neither in the session nor what was undone.
-            in_force = appends[n_appends - 1] if n_appends else None
-            n_before = n_first if in_force is None else in_force.n_before + in_force.n_rows
             if not grow:
                 raise DataGrownError(self._journal.path.name, n_before, n)
             return n_first, n_appends, True
@@ -269,11 +269,15 @@ class SessionFile:
         if self._thread is not None:
             self._thread.join()
 
-    def _other_data(self) -> DataChangedError:
+    def _other_data(self, n_rows: object = None) -> DataChangedError:
+        """The error that the rows given are not those of the session, of which there are `n_rows`, where known."""
+        n_given = len(self._X)
+        is_known = isinstance(n_rows, int) and n_rows != n_given
+        other = f"has {n_rows} rows" if is_known else "has other values, another order or another type"
         return DataChangedError(
-            f"{self._journal.path.name} belongs to another table than the one given ({self._X.shape[0]} rows with "
-            f"{self._X.shape[1]} features of {self._X.dtype}). Open it with the data it was made with, read by "
-            "the same options, or use another file."
+            f"{self._journal.path.name} belongs to another table than the one given ({n_given} rows with "
+            f"{self._X.shape[1]} features of {self._X.dtype}): that one {other}. Open it with the data it was made "
+            "with, read by the same options, or use another file."
         )
 
 
