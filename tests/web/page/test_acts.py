@@ -351,7 +351,8 @@ def test_an_item_is_carried_onto_a_cluster(opened: tuple[Page, Client, Any]) -> 
     # The name is seen whole, and so are the values beside the form.
     name = line(page, first).locator("input")
     name.fill("Premium customers (north)")
-    assert name.evaluate("(input) => input.scrollWidth <= input.clientWidth")
+    # Half a pixel is rounded up in the one and down in the other, by some versions of the browser.
+    assert name.evaluate("(input) => input.scrollWidth <= input.clientWidth + 1")
     name.fill("")
     page.locator("#words").click()
     thumb.click()
