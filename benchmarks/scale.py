@@ -1,6 +1,6 @@
 """How long a person waits, from ten thousand to ten million rows.
 
-    python -m benchmarks.scale [--rows 10000 100000 1000000 10000000] [--quality] [--mapped] [--peer]
+    python -m benchmarks.scale [--rows 10000 100000 1000000] [--method adder] [--quality] [--mapped] [--peer]
 
 Overlapping blobs, float32, 20 columns at every number of rows and 256 columns at a million. A *pass* is the median
 time of ``X @ w`` over the same data in the same process. Each line is a process of its own and holds the time to
@@ -8,7 +8,8 @@ the first question (from the array to the pair), the 50th and 95th percentile an
 to the next question over 100 answers given at once, the 95th percentile when each answer comes after a second in
 which the next two answers are thought through, the largest memory above the data in bytes per row, and scikit-
 learn's ``KMeans(2)`` with one and with ten restarts. At the end the exponent b of time ~ rows^b, and a model of
-the cost, checked against the lines it was not made from.
+the cost, checked against the lines it was not made from. This is about COBRAS; with `--method` it is about another
+one, and each line says as well how many times as long as with COBRAS its first question takes.
 
 `--quality` compares the mean ARI at 25, 50 and 100 answers with that of the exact algorithm, which makes full
 passes and runs ten restarts to the end, and the exact algorithm with itself under another seed: on four blobs with
@@ -95,25 +96,35 @@ def peak(reset: bool = False) -> int:
     return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
 
 
-def measure(n: int, d: int) -> dict[str, Any]:
+def first_question(X: FloatArray, method: str) -> tuple[Session, float]:
+    """A session that has just asked its first question, and the seconds until then."""
+    start = time.perf_counter()
+    session = Session(X, method, random_state=0)
+    session.ask()
+    return session, time.perf_counter() - start
+
+
+def measure(n: int, d: int, method: str) -> dict[str, Any]:
     """One line of the table."""
     for small in (1_000, 40_000):  # compile what rows at once and rows in passes need
         X, y = overlapping(small, d)
-        answers(Session(X, random_state=0), y, 0)
+        for name in {"cobras", method}:
+            answers(Session(X, name, random_state=0), y, 0)
     X, y = overlapping(n, d)
     w = np.ones(d, np.float32)
     one_pass = seconds(lambda: X @ w, 20)
     before = peak(reset=True)
-    start = time.perf_counter()
-    session = Session(X, random_state=0)
-    session.ask()
-    found: dict[str, Any] = {"rows": n, "columns": d, "pass": one_pass, "first": time.perf_counter() - start}
+    session, first = first_question(X, method)
+    found: dict[str, Any] = {"rows": n, "columns": d, "pass": one_pass, "first": first}
     at_once = answers(session, y, 0)
     found["bytes_per_row"] = (peak() - before) / n
     found |= dict(zip(("p50", "p95", "max"), np.percentile(at_once, [50, 95, 100]).tolist(), strict=True))
     found["all"] = found["first"] + at_once.sum()
     del session
-    thoughtful = answers(Session(X, random_state=0), y, THINKING)
+    if method != "cobras":
+        ratios = [first_question(X, method)[1] / first_question(X, "cobras")[1] for _ in range(5)]
+        found["times_cobras"] = float(np.median(ratios))
+    thoughtful = answers(Session(X, method, random_state=0), y, THINKING)
     found["p95_thinking"] = float(np.percentile(thoughtful, 95))
     found["bytes_per_row_thinking"] = (peak() - before) / n
     for n_init in (1, 10):
@@ -124,7 +135,7 @@ def measure(n: int, d: int) -> dict[str, Any]:
 def scores(X: FloatArray, y: IndexArray, seed: int, exact: bool) -> list[float]:
     """The ARI at some numbers of answers."""
     some = np.random.default_rng(0).integers(len(X), size=100_000)
-    session = Session(X, random_state=seed, full_restarts=exact)
+    session = Session(X, "cobras", random_state=seed, full_restarts=exact)
     found: list[float] = []
     for n_answers in range(1, max(JUDGED) + 1):
         if (pair := session.ask()) is not None:
@@ -179,7 +190,7 @@ def within(limit: int, path: Path) -> None:
         refused = False
     except MemoryError:
         refused = True
-    session = Session(X, random_state=0)
+    session = Session(X, "cobras", random_state=0)
     took = answers(session, y, 0)
     score = adjusted_rand_score(y[:100_000], session.labels_[:100_000])
     print(f"a copy is refused: {refused}; {len(took)} answers in {took.sum():.2f} s, ARI {score:.3f}")
@@ -191,9 +202,9 @@ def peers(rows: list[int]) -> None:
 
     for n in rows:
         X, y = overlapping(n, 20)
-        answers(Session(X, random_state=0), y, 0)
+        answers(Session(X, "cobras", random_state=0), y, 0)
         start = time.process_time()
-        answers(Session(X, random_state=0), y, 0)
+        answers(Session(X, "cobras", random_state=0), y, 0)
         ours = time.process_time() - start
         theirs = run_cobras_ts(X.astype(np.float64), y.astype(np.int64), N_ANSWERS, n_init=10, seed=0).seconds
         print(
@@ -231,6 +242,7 @@ def line(found: dict[str, Any]) -> str:
         f"{found['rows']:>11,} x {found['columns']:<4}{1000 * one:>8.2f}{found['first']:>9.3f}"
         + "".join(f"{found[key] / one:>8.2f}" for key in ("first", "p50", "p95", "max", "p95_thinking"))
         + f"{found['bytes_per_row']:>8.1f}{found['bytes_per_row_thinking']:>9.1f}{kmeans}"
+        + (f"{found['times_cobras']:>9.1f}" if "times_cobras" in found else "")
     )
 
 
@@ -240,6 +252,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
+    parser.add_argument("--method", default="cobras")
     parser.add_argument("--quality", action="store_true")
     parser.add_argument("--peer", action="store_true")
     parser.add_argument("--mapped", action="store_true")
@@ -247,7 +260,7 @@ def main() -> None:
     parser.add_argument("--one", type=int, nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(*options.one)))
+        print(json.dumps(measure(options.one[0], options.one[1], options.method)))
         return
     if options.within:
         within(int(options.within[0]), Path(options.within[1]))
@@ -264,11 +277,12 @@ def main() -> None:
         return
     print(
         f"{'':18}{'pass ms':>8}{'first s':>9}{'passes':>8}{'p50':>8}{'p95':>8}{'max':>8}{'p95 1s':>8}"
-        f"{'B/row':>8}{'B/row 1s':>9}{'KMeans':>9}{'x 10':>9}"
+        f"{'B/row':>8}{'B/row 1s':>9}{'KMeans':>9}{'x 10':>9}{'x COBRAS' if options.method != 'cobras' else '':>9}"
     )
     table = []
     for n, d in [*((n, 20) for n in options.rows), *((n, 256) for n in options.rows if n == 1_000_000)]:
-        child = [sys.executable, "-m", "benchmarks.scale", "--one", str(n), str(d)]
+        child = [sys.executable, "-m", "benchmarks.scale", "--method", options.method]
+        child += ["--one", str(n), str(d)]
         found = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
         print(line(found), flush=True)
         table.append(found)

@@ -46,7 +46,7 @@ def test_rows_that_are_less_sure_are_more_often_wrong():
 
 def test_new_rows_are_put_where_rows_like_them_are():
     half = np.arange(len(X)) % 2 == 0
-    session = answered(X[half], y[half])
+    session = answered(X[half], y[half], n=40)
     p = session.predict_proba(X[~half])
     assert p.shape == ((~half).sum(), session.partition.n_clusters)
     np.testing.assert_allclose(p.sum(axis=1), 1)

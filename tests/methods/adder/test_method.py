@@ -1,5 +1,7 @@
 """ADDER as a whole."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,6 +86,50 @@ def test_all_first_parts_are_compared_before_an_instance_is_placed():
         assert set(pair) <= representatives
         session.tell(labels[pair.i] == labels[pair.j], pair)
     assert session.n_answers <= 12
+
+
+def test_the_first_question_needs_the_parts_alone(monkeypatch):
+    """Nothing is measured until it is answered; and then once, though two threads want it."""
+    measured = []
+    measure = points.Points._measure
+    monkeypatch.setattr(points.Points, "_measure", lambda self: (measured.append(self), measure(self))[1])
+    session = Session(X, "adder", random_state=0)
+    pair = session.ask()
+    assert not measured
+    assert session.partition.n_clusters == 1
+    with ThreadPoolExecutor(2) as pool:
+        following = [pool.submit(session.question_after(Answer(n))) for n in (0, 1)]
+    assert len(measured) == 1
+    session.tell(Answer.SAME, pair)
+    assert session.ask() == following[1].result()
+    assert len(measured) == 1
+
+
+def test_before_the_first_answer_a_person_may_do_anything_else():
+    session = Session(X[:140], "adder", random_state=0)
+    first = session.ask()
+    session.append(X[140:])
+    assert session.n_answers == 0
+    assert len(session.labels_) == 150
+    session.undo()
+    assert session.ask() == first
+    session.mark(0, complete=True)
+    assert session.ask() is None
+    assert session.marks == {0: "complete"}
+    session.undo()
+    session.split(0)
+    run(session, LabelOracle(y), until=lambda s: s.partition.n_clusters > 1)
+    assert session.n_answers > 0
+
+
+def test_whoever_is_unsure_at_once_gets_another_question():
+    session = Session(X, "adder", random_state=0)
+    asked = []
+    for _ in range(4):
+        asked.append(session.ask())
+        session.tell(Answer.UNSURE, asked[-1])
+    assert len(set(asked)) == 4
+    assert {*session.set_aside} == {pair.ordered for pair in asked}
 
 
 def n_first_parts(groups: np.ndarray, wanted: np.ndarray, n_answers: int, seed: int) -> int:

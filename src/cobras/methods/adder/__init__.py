@@ -1,7 +1,7 @@
 """ADDER: active clustering by diffusion of answers and entropy-driven refinement; our own method.
 
-Like COBRAS it begins with a few super-instances, compares their representatives, and has a coarse clustering after
-a few answers. It differs in what an answer does:
+Like COBRAS it begins with one cluster and a few super-instances, compares their representatives, and has a coarse
+clustering after a few answers. It differs in what an answer does:
 
 * *Diffusion.* An instance does not follow the representative of its super-instance. Its cluster is predicted from
   all instances whose cluster is known, by predictors that are trusted as far as they predict the known instances
@@ -25,14 +25,16 @@ from typing import NamedTuple
 
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
+from cobras.core.partition import Partition
 from cobras.core.types import Answer, Pair
 from cobras.methods.adder.certainty import Certainty
 from cobras.methods.adder.knowledge import Options
+from cobras.methods.adder.points import split_all
 from cobras.methods.adder.predictors import predictor_names
 from cobras.methods.adder.recheck import Recheck, share_of_wrong_answers
 from cobras.methods.adder.state import State
 from cobras.methods.inside import search_inside
-from cobras.methods.protocol import Grown, Reconsider, Step, Steps, ask
+from cobras.methods.protocol import Grown, Reconsider, Step, Steps, ask, representative_pairs, scope_of
 from cobras.spaces.base import EmbeddedSpace, Space, VectorSpace
 
 
@@ -96,14 +98,18 @@ def adder(
             raise InvalidDataError(f"{name} must be a finite number from 0 on, not {value!r}.")
     options = Options(n_parts, join, calm, doubt, predictor_names(predictors))
     until = Until(stop_belief, exclusion)
-    state = State(space, constraints, seed, options)
-    tried, rechecked = state.tried, set[Pair]()
+    rechecked = set[Pair]()
     is_compared, is_fine, to_split = False, False, None
     n_start = n_before = len(constraints)
     unsure: set[tuple[int, int]] = set()
     placing: int | None = None  # a mark or a constraint between two of its comparisons does not end them
+    state: State | None = None
     while True:
         try:
+            if state is None:
+                if not is_anything_known(constraints):
+                    yield from compare_first_two(space, constraints, seed, options)
+                state = State(space, constraints, seed, options)
             if to_split is not None:
                 inside, to_split = to_split, None
                 yield from search_inside(space, constraints, inside)
@@ -111,7 +117,7 @@ def adder(
                 yield from place(state, placing, until)
                 placing = None
             elif (placing := state.most_uncertain_new_row()) is not None:
-                tried.add(placing)
+                state.tried.add(placing)
             elif not is_compared:
                 yield from compare_first_parts(state, n_start, n_before)
                 is_compared, is_known = True, len(constraints) - n_start >= FEW
@@ -125,19 +131,45 @@ def adder(
                 if (yield from compare(state, two)) is Answer.UNSURE:
                     unsure.add(two)
             elif (placing := state.most_uncertain()) is not None:
-                tried.add(placing)
+                state.tried.add(placing)
             else:
                 # At last what was inferred, one by one, and the comparisons that were too unlikely to be asked.
-                for instance in (*state.inferred, *sorted({*state.seeds(), *tried})):
+                for instance in (*state.inferred, *sorted({*state.seeds(), *state.tried})):
                     state.inferred.pop(instance, None)
                     yield from place(state, instance, TO_THE_END)
                 yield Step(None, state.partition(), beliefs=Certainty(state))
         except (Grown, Reconsider) as signal:
-            if isinstance(signal, Grown):
+            space = signal.space if isinstance(signal, Grown) else space
+            if state is None:
+                state = State(space, constraints, seed, options, shown=signal.partition)
+            elif isinstance(signal, Grown):
                 # New rows come first.
-                space, state, placing = signal.space, state.grown(signal), None
+                state, placing = state.grown(signal), None
             state.update_marks()
             to_split = state.shown_with_nodes() if constraints.to_split else None
+
+
+def is_anything_known(constraints: Constraints) -> bool:
+    """Whether the person has said anything: an answer, unsure included, a mark, or what is to be split."""
+    said = constraints.set_aside, constraints.pure, constraints.complete, constraints.to_split
+    return len(constraints) > 0 or any(said)
+
+
+def compare_first_two(
+    space: VectorSpace | EmbeddedSpace, constraints: Constraints, seed: int, options: Options
+) -> Generator[Step, Answer, Answer]:
+    """Ask whether the largest part and the one nearest to it belong together; until then all is one cluster.
+
+    This needs nothing but the parts. All else is measured while the person looks at the question.
+    """
+    parts = split_all(space, seed, options.n_parts)
+    if len(parts) < 2:
+        return Answer.UNSURE
+    partition, board = Partition.of([parts]), lambda n: State(space, constraints, seed, options).board(n)
+    apart = space.distances(parts[:1], parts[1:])[0]
+    first, second = parts[0], parts[1 + int(apart.argmin())]
+    pairs, scope = representative_pairs(space, first, second), scope_of([first], [second])
+    return (yield from ask(constraints, pairs, partition, constraints.relation, board, scope=scope))
 
 
 def seem_many(constraints: Constraints, n_start: int) -> bool:

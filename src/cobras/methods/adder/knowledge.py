@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self, TypeVar
@@ -26,6 +27,7 @@ from cobras.spaces.kernels.linkage import join_likely
 T = TypeVar("T")
 
 MEMBERS = 8  # a first split into parts with fewer members than this on average is too fine
+_measuring = threading.Lock()
 NEW = 0.3, 1.0  # new clusters among so many instances, before any is seen
 
 
@@ -60,14 +62,17 @@ class Knowledge:
         seed: int,
         options: Options,
         parts: Parts | None = None,
+        shown: Partition | None = None,
     ) -> None:
         self.constraints = constraints
         self._memo = space.memo
         self._options = options
         self._seed = seed
         key = ("adder", seed, options.n_parts, parts)
-        if key not in space.memo:
-            space.memo[key] = Points(space, seed, options.n_parts, parts)
+        # Two threads may want them: whoever thinks ahead, and a person who answers before it is through.
+        with _measuring:
+            if key not in space.memo:
+                space.memo[key] = Points(space, seed, options.n_parts, parts)
         self.points: Points = space.memo[key]
         self._start: tuple[object, ...] = (self.points, options)
         self.first_parts: Sequence[SuperInstance] = self.points.first_parts
@@ -79,7 +84,7 @@ class Knowledge:
         # Instances that are taken to be in the cluster of another one, since they differ from the other clusters.
         self.inferred: dict[int, Inference] = {}
         self._marks = Marks(constraints, self.points)
-        self._shown: Partition | None = None
+        self._shown = shown
         self._last: dict[str, tuple[object, Any]] = {}
         self._version: tuple[object, tuple[object, ...]] | None = None
 
@@ -93,9 +98,9 @@ class Knowledge:
         growth, partition = signal.growth, self.partition()
         before, shown = self._prediction(), self._shown_clusters()
         parts = self.points.grown_parts(tuple(self.first_parts), signal)
-        found = type(self)(signal.space, self.constraints, self._seed, self._options, parts)
-        found.tried, found.inferred = self.tried, self.inferred
-        found._shown, found._new = growth.partition, growth.unsure.tolist()
+        given = signal.space, self.constraints, self._seed, self._options, parts, growth.partition
+        found = type(self)(*given)
+        found.tried, found.inferred, found._new = self.tried, self.inferred, growth.unsure.tolist()
         found._marks.update(growth.partition)
         # While a cluster is being split, an older clustering is shown: of that nothing is believed.
         if signal.partition is partition:

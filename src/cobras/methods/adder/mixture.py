@@ -44,8 +44,8 @@ def predict(points: Points, known: KnownPoints, predictors: tuple[str, ...]) -> 
     M = known.membership
     # A point that is alone in its cluster cannot be predicted from the others.
     judges = known.is_answered & (M[known.is_answered].sum(axis=0)[known.clusters] > 1)
-    # A forest is slow with many columns, and slow to compile on the first start, before the first question: it is
-    # left out then, and while nothing can judge it, unless there is nothing else.
+    # A forest is slow with many columns: it is left out then, and while nothing can judge it, unless there is
+    # nothing else.
     with_forest = points.has_few_columns and judges.any()
     names = [name for name in predictors if name != "forest" or with_forest] or list(predictors)
     scores = {name: PREDICTORS[name].left_out(points, known) for name in names}
@@ -57,7 +57,6 @@ def predict(points: Points, known: KnownPoints, predictors: tuple[str, ...]) -> 
     given = np.maximum(np.concatenate(right), FLOOR).astype(np.float64)
     prior = np.array([PRIOR.get(name, 1.0) for name, _ in hypotheses])
     prior *= PRIOR_WEIGHT / prior.sum()
-    # Without a judge nothing is compiled: the first question comes earlier.
     shares = mixture_shares(given, prior, N_ROUNDS) if judges.any() else prior / prior.sum()
     trust = {of: float(share) for of, share in zip(hypotheses, shares, strict=True) if share > NEGLIGIBLE}
     total = sum(trust.values())
