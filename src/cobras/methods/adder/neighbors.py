@@ -58,8 +58,8 @@ def nearest(rows: FloatArray, others: FloatArray, k: int, places: IndexArray | N
     No row is its own neighbour. Rows are to be centred, since distances come from products. In single precision,
     wrong ones may be found among those that are nearly equally near.
     """
-    # Importing scikit-learn's search takes 1.6 s of processor time, more than all else that a small table needs, and
-    # the search itself 1.1 (5,000 x 784) to 3 (1,500 x 8) times as long.
+    # Importing scikit-learn's search takes 1.6 s of processor time, more than all else for a small table, and the
+    # search itself 1.1 (5,000 x 784) to 3 (1,500 x 8) times as long.
     # Half the squared distances, but for the square of the row itself, are one product.
     table = np.vstack([-others.T, np.einsum("ij,ij->i", others, others) / 2])
     found: IndexArray = np.empty((len(rows), k), dtype=np.int64)
