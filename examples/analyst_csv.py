@@ -49,7 +49,7 @@ print(table[:3, :7])
 # ``cobras ask wines.csv`` asks the same in the terminal. Both begin by saying how the
 # table was read: what names the rows, and that the country tells nothing. Price and
 # cellar do not tell what is in a bottle, so you leave them out, too. Here one answer,
-# *n* for different, comes through a pipe:
+# *y* for same, comes through a pipe:
 
 
 def cobras(words: str, keys: str = "") -> None:
@@ -61,7 +61,7 @@ def cobras(words: str, keys: str = "") -> None:
     )
 
 
-cobras("ask wines.csv --drop price --drop cellar --seed 0 --max-queries 1", keys="n")
+cobras("ask wines.csv --drop price --drop cellar --seed 0 --max-queries 1", keys="y")
 
 # %%
 # The answer is in ``wines.cobras``. The same command goes on from there; so does
@@ -78,16 +78,16 @@ session
 # Before, during, after
 # ---------------------
 #
-# Each point is a wine; wines that are alike lie close together. Without any answer there
-# are too many clusters; the answers say which of them are one. A cluster keeps its id,
-# and so its colour, while others change.
+# Each point is a wine; wines that are alike lie close together. Before the first answer
+# all are one cluster. The first answers split it, perhaps too finely; the next ones say
+# which parts are one. A cluster keeps its id, and so its colour, while others change.
 
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
 figure.suptitle("150 wines")
-for axis, n in zip(axes, [0, 8, 30], strict=True):
+for axis, n in zip(axes, [0, 4, 30], strict=True):
     ids = np.take(session.cluster_ids_at(n), session.labels_at(n))
     axis.scatter(*place.T, c=ids % 20, cmap="tab20", vmin=0, vmax=19, s=14)
-    axis.set(title=f"{n} answers: {len(set(ids))} clusters", xticks=[], yticks=[])
+    axis.set(title=f"{n} answers: {len(set(ids))} cluster(s)", xticks=[], yticks=[])
 
 # %%
 # Take it away
