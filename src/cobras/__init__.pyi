@@ -40,6 +40,7 @@ from .methods.protocol import Growth as Growth
 from .methods.protocol import Reconsider as Reconsider
 from .methods.protocol import Step as Step
 from .methods.reasons import Scope as Scope
+from .session.answers import Preview as Preview
 from .session.oracles import HumanOracle as HumanOracle
 from .session.oracles import LabelOracle as LabelOracle
 from .session.oracles import NoisyOracle as NoisyOracle
@@ -47,7 +48,6 @@ from .session.oracles import RecordedOracle as RecordedOracle
 from .session.oracles import run as run
 from .session.replay import Revision as Revision
 from .session.session import Session as Session
-from .session.telling import Preview as Preview
 from .spaces.base import Space as Space
 from .spaces.dask.space import DaskSpace as DaskSpace
 from .spaces.euclidean import EuclideanSpace as EuclideanSpace

@@ -9,7 +9,7 @@ import numpy as np  # brings its BLAS
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from cobras.core.threads import in_turn, on_all_cores, one_thread
+from cobras.core.threads import on_all_cores, on_one_core, one_thread
 
 
 def test_results_come_in_the_order_of_the_tasks():
@@ -22,7 +22,7 @@ def test_results_come_in_the_order_of_the_tasks():
             released.set()
         return task * task
 
-    assert on_all_cores(work, range(10)) == in_turn(lambda task: task * task, range(10))
+    assert on_all_cores(work, range(10)) == on_one_core(lambda task: task * task, range(10))
 
 
 def test_an_error_is_raised_where_the_results_are_asked_for():
@@ -30,8 +30,8 @@ def test_an_error_is_raised_where_the_results_are_asked_for():
         on_all_cores(lambda task: 1 / task, [1, 0, 2])
 
 
-def test_in_turn_stays_on_this_thread():
-    assert set(in_turn(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
+def test_on_one_core_stays_on_this_thread():
+    assert set(on_one_core(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
 
 
 def test_a_forked_process_gets_threads_of_its_own():

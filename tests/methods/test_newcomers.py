@@ -7,7 +7,7 @@ from cobras import Constraints, EuclideanSpace
 from cobras.core.partition import Partition
 from cobras.core.types import Answer
 from cobras.methods.newcomers import grow_partition, keep_known_rows
-from cobras.spaces.grown import GrownSpace
+from cobras.spaces.growth import GrownSpace
 from tests.session.durability.test_growth import X, Y, answered
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 R = TypeVar("R")
 
 
-def in_turn(work: Callable[[Any], R], tasks: Iterable[Any]) -> Sequence[R]:
+def on_one_core(work: Callable[[Any], R], tasks: Iterable[Any]) -> Sequence[R]:
     """The results in the order of the tasks, on this thread."""
     return list(map(work, tasks))
 

@@ -22,7 +22,7 @@ from cobras.spaces.base import GrowingSpace, Space
 
 if TYPE_CHECKING:
     from cobras.spaces.euclidean import EuclideanSpace
-    from cobras.spaces.grown import GrownSpace
+    from cobras.spaces.growth import GrownSpace
 
 SURE = 0.5  # a new row that is less sure of its cluster is worth a question
 FAR = 4.0  # and so is one that is so many times as far from a centroid as any old row is from its own

@@ -40,7 +40,7 @@ from cobras.methods.reasons import Scope
 from cobras.spaces.base import Space
 
 if TYPE_CHECKING:
-    from cobras.spaces.grown import GrownSpace
+    from cobras.spaces.growth import GrownSpace
 
 Branch: TypeAlias = Literal["random", "smallest", "largest"]
 FirstIteration: TypeAlias = Literal["partial", "unmerged", "single", "eager"]

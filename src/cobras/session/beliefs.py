@@ -24,7 +24,7 @@ from cobras.spaces.base import RemoteSpace, Space, VectorSpace
 from cobras.spaces.nearest import LabelledCentroids
 
 if TYPE_CHECKING:
-    from cobras.spaces.grown import GrownSpace
+    from cobras.spaces.growth import GrownSpace
 
 
 class Shown(NamedTuple):

@@ -23,11 +23,11 @@ from cobras.core.notebook import cluster_rows, quantity, show_html
 from cobras.core.types import Event, FloatArray, LabelArray
 from cobras.core.writers import answers_table, labels_table, with_clusters, write_frame, write_table
 from cobras.methods.reasons import reason
+from cobras.session.answers import AnswerableSession
 from cobras.session.beliefs import Shown, confidence, probabilities, settled_rows
 from cobras.session.file import fingerprints
 from cobras.session.history import History
-from cobras.session.running import in_turn
-from cobras.session.telling import AnswerableSession
+from cobras.session.questions import locked
 from cobras.spaces.base import RemoteSpace, Space, as_rows
 
 # The widget is named here and imported when needed: sessions do not know how they are shown.
@@ -129,7 +129,7 @@ class Session(AnswerableSession):
     # -- results ---------------------------------------------------------------------------------------------------
 
     @property
-    @in_turn
+    @locked
     def labels_(self) -> LabelArray:
         """The cluster of every row; always a valid clustering."""
         partition = self.partition
@@ -140,7 +140,7 @@ class Session(AnswerableSession):
             self._labels = partition, labels
         return self._labels[1]
 
-    @in_turn
+    @locked
     def labels_at(self, n_answers: int) -> LabelArray:
         """The labels one had, or would have had, after so many answers; a board counts as one.
 
@@ -149,7 +149,7 @@ class Session(AnswerableSession):
         return self._replay.partitions[self._answers_until(n_answers)].labels
 
     @property
-    @in_turn
+    @locked
     def confidence_(self) -> FloatArray:
         """How sure it is that every row is in the cluster it is shown in: float32, from 0 to 1.
 
@@ -165,7 +165,7 @@ class Session(AnswerableSession):
             self._sure = shown, settled, found
         return self._sure[2]
 
-    @in_turn
+    @locked
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of every cluster for new rows, of shape (n_new, n_clusters), by cluster number.
 
@@ -191,7 +191,7 @@ class Session(AnswerableSession):
         return labels
 
     @property
-    @in_turn
+    @locked
     def reason(self) -> str:
         """What the answer to the open question decides; empty where the method does not say.
 
@@ -204,7 +204,7 @@ class Session(AnswerableSession):
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
-    @in_turn
+    @locked
     def to_frame(self) -> Any:
         """Return the data with its clusters: the columns `cluster_id`, where named `cluster_name`, and `cluster`.
 
@@ -266,7 +266,7 @@ class Session(AnswerableSession):
         path = as_path(path, "A file")
         write_table(answers_table(self.history, ids), path, escape=escape, private=True)
 
-    @in_turn
+    @locked
     def carry_over(self, path: str | os.PathLike[str], X: Any) -> Session:
         """Create a session file on the same rows with other features, and say and do there all that was done here.
 
@@ -378,7 +378,7 @@ class Session(AnswerableSession):
         name = method if isinstance(method, str) else getattr(method, "__name__", "a method")
         return f"{type(self).__name__}({quantity(self.space.n, 'row')}, {name}{clusters}{after}{open_pair})"
 
-    @in_turn
+    @locked
     def _repr_html_(self) -> str:
         progress, pair = self.progress, self.ask()
         lines = [f"You may stop. {progress.reason}"] if progress.may_stop else []

@@ -25,7 +25,7 @@ from cobras.core.types import BoolArray, ClusterNames, FloatArray, IndexArray, S
 if TYPE_CHECKING:
     # To import them takes longer than all the rest; see `choose_space`.
     from cobras.spaces.euclidean import EuclideanSpace
-    from cobras.spaces.grown import GrownSpace
+    from cobras.spaces.growth import GrownSpace
 
 Among: TypeAlias = Literal["all", "train"]
 Node: TypeAlias = tuple[int, NodePath, Split | None]  # without a split it is the root
@@ -186,7 +186,7 @@ class Collection:
         self, space: Space, rows: FloatArray, fingerprint: str, X: FloatArray | None = None
     ) -> GrownSpace:
         """Keep the rows of an append to a space; X are all rows, where they are at hand."""
-        from cobras.spaces.grown import GrownSpace
+        from cobras.spaces.growth import GrownSpace
 
         if (space, fingerprint) not in self._grown:
             self._grown[space, fingerprint] = GrownSpace(check_can_grow(space), rows, X)

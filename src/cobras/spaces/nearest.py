@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobras.core.partition import Partition
-from cobras.core.threads import in_turn, on_all_cores
+from cobras.core.threads import on_all_cores, on_one_core
 from cobras.core.types import FloatArray, IndexArray, LabelArray
 
 T = TypeVar("T", bound=np.generic)
@@ -75,7 +75,7 @@ class LabelledCentroids:
         size = max(1, AT_ONCE // len(self.labels))
         blocks = [slice(start, start + size) for start in range(0, len(X), size)]
         # The threads of few rows would take longer than the work.
-        return np.concatenate((on_all_cores if len(blocks) > 1 else in_turn)(work, blocks))
+        return np.concatenate((on_all_cores if len(blocks) > 1 else on_one_core)(work, blocks))
 
     def _probabilities(self, rows: FloatArray) -> FloatArray:
         from scipy.spatial.distance import cdist  # 0.2 s that the first question does not wait for

@@ -35,7 +35,7 @@ from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
 
 if TYPE_CHECKING:
     from cobras.methods.protocol import Grown
-    from cobras.spaces.grown import GrownInstance
+    from cobras.spaces.growth import GrownInstance
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from cobras.core.checks import flaw
 from cobras.core.exceptions import CobrasError, InvalidDataError, first_line
-from cobras.core.threads import in_turn
+from cobras.core.threads import on_one_core
 from cobras.core.types import FloatArray, IndexArray, LabelArray, StableIds
 from cobras.core.writers import labels_table
 from cobras.spaces.base import index_type
@@ -148,7 +148,7 @@ def assign_rows(
     """
     if check and (sentence := flaw(rows, start)):
         return None, sentence
-    region = MemoryRegion(rows, members, None, block, in_turn)
+    region = MemoryRegion(rows, members, None, block, on_one_core)
     labels, found = region.assign(centers, find_farthest=find_farthest)
     near = rows[found.candidates[found.candidates >= 0]]
     # From places in the partition to numbers in the whole table; -1 stays, for none.
@@ -161,7 +161,7 @@ def nearest_rows(
     rows: FloatArray, members: IndexArray | None, start: int, block: int, point: FloatArray, count: int
 ) -> tuple[IndexArray, FloatArray]:
     """Return the members nearest to a point, by number in the whole table, and the squared distances."""
-    found, away = MemoryRegion(rows, members, None, block, in_turn).nearest(point, count)
+    found, away = MemoryRegion(rows, members, None, block, on_one_core).nearest(point, count)
     best = np.argsort(away, kind="stable")[:count]
     return start + found[best].astype(np.int64), away[best]
 
@@ -170,7 +170,7 @@ def take_rows(
     rows: FloatArray, members: IndexArray | None, start: int, block: int, positions: IndexArray
 ) -> FloatArray:
     """Return some of the rows, by their position among the members."""
-    return MemoryRegion(rows, members, None, block, in_turn).rows(positions)
+    return MemoryRegion(rows, members, None, block, on_one_core).rows(positions)
 
 
 def take_all(

@@ -33,7 +33,7 @@ class MemoryRegion:
     members : array of int, ascending, or None for all rows
     shown : array of bool, or None if every row may be shown
     block : row numbers per block
-    each : how work is spread, over all cores or `in_turn`
+    each : how work is spread, over all cores or `on_one_core`
     """
 
     def __init__(

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Response
 
 from cobras.core.progress import shared_items
 from cobras.methods.registry import registration
+from cobras.session.answers import Preview
 from cobras.session.session import Session
-from cobras.session.telling import Preview
 from cobras.web.api import bodies, models
 from cobras.web.api.models import REFUSALS
 from cobras.web.context import Context, Here, MissingError, RefusedError, check_open, reply

@@ -19,8 +19,8 @@ from cobras.core.types import Action, Answer, Event, Pair, Record
 from cobras.methods.registry import registration
 from cobras.session.acts import Acts
 from cobras.session.boards import next_board
+from cobras.session.questions import RunningSession, locked
 from cobras.session.replay import Replay, Revision
-from cobras.session.running import RunningSession, in_turn
 from cobras.spaces.base import check_can_grow, check_new_rows
 
 
@@ -47,7 +47,7 @@ class AnswerableSession(RunningSession):
 
     # -- asking and telling ----------------------------------------------------------------------------------------
 
-    @in_turn
+    @locked
     def tell(self, answer: Answer | bool | None, pair: Sequence[int]) -> None:
         """Answer the open question; `pair` names it, so that a late or doubled answer is refused."""
         answer = Answer.of(answer)
@@ -72,7 +72,7 @@ class AnswerableSession(RunningSession):
         """Answer that one is unsure: the pair is set aside and never becomes a constraint."""
         self.tell(Answer.UNSURE, pair)
 
-    @in_turn
+    @locked
     def add_constraint(self, i: int, j: int, answer: Answer | bool) -> None:
         """Say what is known about any pair, asked or not."""
         answer, i, j = Answer.of(answer), as_whole_number(i, "A row"), as_whole_number(j, "A row")
@@ -84,7 +84,7 @@ class AnswerableSession(RunningSession):
         self._replay.constraints.check(i, j, answer)
         self._add(Event("constraint", {"i": i, "j": j, "answer": int(answer)}))
 
-    @in_turn
+    @locked
     def add_constraints(
         self, must_link: Any = None, cannot_link: Any = None, *, labels: Any = None, unknown: Any = None
     ) -> None:
@@ -106,7 +106,7 @@ class AnswerableSession(RunningSession):
         labelled = {} if labels is None else known_groups(labels, self.space.n, unknown)
         self._add(self._acts.known(labelled, must_link, cannot_link))
 
-    @in_turn
+    @locked
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
         """Mark a cluster as pure (do not split it) or complete (do not touch it); with neither, remove the mark."""
         if not registration(self.parameters["method"]).honours_marks:
@@ -114,7 +114,7 @@ class AnswerableSession(RunningSession):
         body = {"super_instances": self._acts.marks(cluster), "pure": bool(pure), "complete": bool(complete)}
         self._add(Event("mark", body))
 
-    @in_turn
+    @locked
     def name(self, cluster: int, text: str) -> None:
         """Name a cluster; the name stays with its representative when numbers change. Empty text removes it."""
         if not isinstance(text, str) or any("\ud800" <= character <= "\udfff" for character in text):
@@ -129,7 +129,7 @@ class AnswerableSession(RunningSession):
 
     # -- acting on what one sees -----------------------------------------------------------------------------------
 
-    @in_turn
+    @locked
     def move(self, rows: Iterable[int], to: int | None, *, anyway: bool = False) -> None:
         """Move rows to another cluster or, with None, out of the one that they are in.
 
@@ -140,7 +140,7 @@ class AnswerableSession(RunningSession):
         """
         self._add(self._acts.move(rows, to, self._history.names, anyway))
 
-    @in_turn
+    @locked
     def merge(self, a: int, b: int, *, anyway: bool = False) -> None:
         """Make one of two clusters, given by their numbers; `anyway` as in `move`.
 
@@ -155,7 +155,7 @@ class AnswerableSession(RunningSession):
         """
         self._add(self._acts.merge(a, b, anyway))
 
-    @in_turn
+    @locked
     def split(self, cluster: int) -> None:
         """Ask inside a cluster next, until two items in it are different or nothing inside is left to ask."""
         if not registration(self.parameters["method"]).honours_splits:
@@ -165,7 +165,7 @@ class AnswerableSession(RunningSession):
             )
         self._add(self._acts.split(cluster))
 
-    @in_turn
+    @locked
     def append(self, X: Any) -> None:
         """Add rows at the end of the data: the collection grows.
 
@@ -199,19 +199,19 @@ class AnswerableSession(RunningSession):
         if self._items is not None and is_frame(X):
             self._added[space.n] = X
 
-    @in_turn
+    @locked
     def after_move(self, rows: Iterable[int], to: int | None, *, anyway: bool = False) -> Preview:
         """What `move` would change. It raises what `move` would raise, and nothing is written."""
         return self._preview(self._acts.move(rows, to, self._history.names, anyway))
 
-    @in_turn
+    @locked
     def after_merge(self, a: int, b: int, *, anyway: bool = False) -> Preview:
         """What `merge` would change."""
         return self._preview(self._acts.merge(a, b, anyway))
 
     # -- boards ----------------------------------------------------------------------------------------------------
 
-    @in_turn
+    @locked
     def board(self, n_cards: int = 6) -> Board | None:
         """Some rows to be sorted in place of answering the open question, at most so many of them cards.
 
@@ -225,7 +225,7 @@ class AnswerableSession(RunningSession):
             replay.boards[n_cards] = next_board(*given)
         return replay.boards[n_cards]
 
-    @in_turn
+    @locked
     def sort(self, board: Board, groups: Iterable[Sequence[int]]) -> None:
         """Sort a board: lists of its rows that belong together. A card that is in none is unsure.
 
@@ -235,12 +235,12 @@ class AnswerableSession(RunningSession):
         """
         self._add(self._sort(board, groups))
 
-    @in_turn
+    @locked
     def after_sort(self, board: Board, groups: Iterable[Sequence[int]]) -> Preview:
         """What `sort` would change."""
         return self._preview(self._sort(board, groups))
 
-    @in_turn
+    @locked
     def board_after(
         self, board: Board, groups: Iterable[Sequence[int]], n_cards: int = 6
     ) -> Callable[[], Board | None]:
@@ -258,7 +258,7 @@ class AnswerableSession(RunningSession):
 
     # -- changing one's mind ---------------------------------------------------------------------------------------
 
-    @in_turn
+    @locked
     def undo(self) -> Action:
         """Take back the last thing that was done, whatever it was, and return what it was."""
         if not self.can_undo:
@@ -268,7 +268,7 @@ class AnswerableSession(RunningSession):
         self._record(Event("undo", {"action": action.kind}))
         return action
 
-    @in_turn
+    @locked
     def redo(self) -> Action:
         """Bring back what was undone last, and return what it was."""
         if not self.can_redo:
@@ -280,7 +280,7 @@ class AnswerableSession(RunningSession):
         self._record(Event("redo"))
         return self._history.done[-1].action
 
-    @in_turn
+    @locked
     def revise(self, index: int, answer: Answer | bool | None) -> Revision:
         """Change an old answer, by its index in the history, and replay everything after it.
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import EuclideanSpace
-from cobras.spaces.grown import FOLLOW, GrownSpace
+from cobras.spaces.growth import FOLLOW, GrownSpace
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 25), st.lists(st.integers(1, 25), min_size=1, max_size=3))

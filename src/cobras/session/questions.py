@@ -35,7 +35,7 @@ R = TypeVar("R")
 S = TypeVar("S", bound="RunningSession")
 
 
-def in_turn(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+def locked(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """A method of a session during which calls from other threads wait."""
 
     @wraps(method)
@@ -205,7 +205,7 @@ class RunningSession:
         """The open question; None when nothing is left worth asking."""
         return self._replay.step.pair
 
-    @in_turn
+    @locked
     def question_after(self, *answers: Answer) -> Callable[[], Pair | None]:
         """A function that returns the question after the open one, and those after it, have got these answers.
 
@@ -247,18 +247,18 @@ class RunningSession:
         return self._replay.partition
 
     @property
-    @in_turn
+    @locked
     def partitions(self) -> tuple[Partition, ...]:
         """The clustering before the first answer and after each one; they share their arrays."""
         return tuple(self._replay.partitions)
 
-    @in_turn
+    @locked
     def clusters_of(self, rows: Iterable[int]) -> dict[int, int]:
         """The cluster numbers of some rows, without those of all others."""
         return self.partition.clusters_of(rows, self._homes)
 
     @property
-    @in_turn
+    @locked
     def cluster_ids_(self) -> tuple[int, ...]:
         """One id for each cluster number. An id stays with its cluster for life, while numbers change.
 
@@ -267,32 +267,32 @@ class RunningSession:
         """
         return self._replay.ids_at(self.n_answers)
 
-    @in_turn
+    @locked
     def cluster_ids_at(self, n_answers: int) -> tuple[int, ...]:
         """The ids of the clusters after so many answers; see `labels_at`."""
         return self._replay.ids_at(self._answers_until(n_answers))
 
     @property
-    @in_turn
+    @locked
     def history(self) -> tuple[Record, ...]:
         """All answers, boards, volunteered constraints, moves and merges, in order."""
         return self._history.records(void=self._replay.without_effect(self._history.entries))
 
     @property
-    @in_turn
+    @locked
     def set_aside(self) -> tuple[Pair, ...]:
         """Pairs answered with unsure. Revise such an answer, or add a constraint, to settle one."""
         return tuple(self._replay.constraints.set_aside)
 
     @property
-    @in_turn
+    @locked
     def names(self) -> dict[int, str]:
         """The names of clusters, by cluster number."""
         names = self._history.names
         return {number: names[r] for r, number in self.clusters_of(names).items()}
 
     @property
-    @in_turn
+    @locked
     def marks(self) -> dict[int, str]:
         """Which clusters are marked as "pure" or "complete", by cluster number."""
         kinds = {"pure": self._replay.constraints.pure, "complete": self._replay.constraints.complete}
@@ -306,19 +306,19 @@ class RunningSession:
         return {number[rows[mark]]: kind for kind, marked in kinds.items() for mark in sorted(marked)}
 
     @property
-    @in_turn
+    @locked
     def to_split(self) -> tuple[int, ...]:
         """The clusters that `split` asked for and in which no difference has been found yet, by cluster number."""
         rows = {row for row, _ in self._replay.constraints.to_split}
         return tuple(sorted(set(self.clusters_of(rows).values())))
 
-    @in_turn
+    @locked
     def constraints(self) -> ConstraintPairs:
         """What was answered, as must-links and cannot-links; unsure answers are neither."""
         return self._replay.constraints.pairs()
 
     @property
-    @in_turn
+    @locked
     def progress(self) -> Progress:
         """Answers, clusters, stability, answers that do not hold, and whether one may stop."""
         partitions = self._replay.partitions
@@ -329,7 +329,7 @@ class RunningSession:
         return measure(history, clusters, self.partition, before, aside, exhausted, expected)
 
     @property
-    @in_turn
+    @locked
     def expected_ari_(self) -> tuple[float | None, ...]:
         """How well the clustering was expected to agree with what the person has in mind, after 0, 1, ... answers.
 
@@ -353,7 +353,7 @@ class RunningSession:
     # is written, and set once all is done; what is missing is computed again when it is needed.
 
     @property
-    @in_turn
+    @locked
     def _history(self) -> History:
         if self._folded is None:
             assert self._file is not None
@@ -361,7 +361,7 @@ class RunningSession:
         return self._folded
 
     @property
-    @in_turn
+    @locked
     def _replay(self) -> Replay:
         if self._state is None:
             replay = Replay(self._setting, self._history)
