@@ -20,8 +20,8 @@ from distributed import LocalCluster
 from cobras.cli import main
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.guess import Choices
-from cobras.data.tables.outofcore import LargeTable
-from cobras.data.tables.remote import read_remote
+from cobras.data.tables.large.outofcore import LargeTable
+from cobras.data.tables.large.remote import read_remote
 from tests import started
 from tests.cli.conftest import COMMAND, LIMIT, Runner
 from tests.cli.test_serve import Running, start

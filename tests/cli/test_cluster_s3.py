@@ -17,7 +17,7 @@ from cobras import Session
 from cobras.cli.source import load_for_session
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.guess import Choices
-from cobras.data.tables.remote import read_remote
+from cobras.data.tables.large.remote import read_remote
 from tests.cli.conftest import Runner
 from tests.cli.test_cluster import first_question
 from tests.cli.test_serve import Running, start

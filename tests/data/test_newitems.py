@@ -87,7 +87,7 @@ def test_a_table_larger_than_memory_comes_in_pieces(
     frame.write_parquet(tmp_path / "large.parquet")
     frame.write_csv(tmp_path / "large.csv")
     monkeypatch.setenv("COBRAS_MEMORY", "10000")
-    monkeypatch.setattr("cobras.data.tables.outofcore.BATCH", 1 << 20)
+    monkeypatch.setattr("cobras.data.tables.large.outofcore.BATCH", 1 << 20)
     for name in ("large.parquet", "large.csv"):
         parts = list(read_new_items(tmp_path / name, plants, []))
         assert len(parts) > 2

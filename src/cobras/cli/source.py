@@ -26,7 +26,7 @@ from cobras.data.newitems import notes_on_added_rows
 from cobras.data.read import read_choices, recipe_choices
 from cobras.data.recipe import Recipe
 from cobras.data.tables.files import is_pattern, url_of
-from cobras.data.tables.remote import read_remote
+from cobras.data.tables.large.remote import read_remote
 from cobras.methods.registry import registration
 from cobras.session.journal import Journal
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cobras.data.frames import GivenFrame
     from cobras.data.overview import ColumnInfo, Comparison
-    from cobras.data.tables.outofcore import LargeTable
+    from cobras.data.tables.large.outofcore import LargeTable
 
 
 @dataclass(frozen=True, slots=True)

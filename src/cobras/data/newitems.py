@@ -49,8 +49,8 @@ from cobras.data.tables.files import (
     rows_with_value,
 )
 from cobras.data.tables.header import Extent, without_footer
+from cobras.data.tables.large.outofcore import open_large_table
 from cobras.data.tables.notation import ABSENT, MISSING, SIGNS
-from cobras.data.tables.outofcore import open_large_table
 
 _NUMBER = r"-?(0|[1-9]\d*)(\.\d*[1-9])?"  # as polars writes it
 ITEM_BY_ITEM = ("efficientnet", "shapes", "sentences")  # features that depend on their item alone

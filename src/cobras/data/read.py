@@ -49,8 +49,8 @@ from cobras.data.tables.fit import (
     weighted_columns,
 )
 from cobras.data.tables.header import WHOLE, Extent
+from cobras.data.tables.large.outofcore import open_large_table, read_large
 from cobras.data.tables.names import NAMES_ROWS, row_ids
-from cobras.data.tables.outofcore import open_large_table, read_large
 
 
 class Like(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features
 from cobras.data.read import read_recipe
-from cobras.data.tables.csv import read_delimited
+from cobras.data.tables.files import read_table
 from tests.data.conftest import write
 
 
@@ -28,7 +28,7 @@ THOUSANDS = ["950", "1.234", "12.500", "7.080", "101"]
 @pytest.mark.parametrize("n", [1, 100_000])
 def test_points_between_thousands(tmp_path: Path, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As fractions, 950 would be the largest of them; in a large file and in a small one."""
-    monkeypatch.setattr("cobras.data.tables.csv.LARGE", 100_000)
+    monkeypatch.setattr("cobras.data.tables.files.LARGE", 100_000)
     cells = THOUSANDS * n
     ds = read_dataset(
         write(tmp_path, "a;b\n" + "".join(f"{cell};x{k % 2}\n" for k, cell in enumerate(cells)))
@@ -140,18 +140,19 @@ def test_a_large_file_is_read_as_a_small_one(
         }
     )
     late.write_csv(tmp_path / "late.csv")
-    small = {path: read_delimited(path)[0] for path in (people, tmp_path / "late.csv")}
-    monkeypatch.setattr("cobras.data.tables.csv.LARGE", 0)
-    monkeypatch.setattr("cobras.data.tables.csv.SAMPLE", 400)
+    small = {path: read_table(path)[0] for path in (people, tmp_path / "late.csv")}
+    for module in ("files", "csv"):
+        monkeypatch.setattr(f"cobras.data.tables.{module}.LARGE", 0)
+    monkeypatch.setattr("cobras.data.tables.large.plain.SAMPLE", 400)
     for path, frame in small.items():
-        large = read_delimited(path)[0]
+        large = read_table(path)[0]
         assert large.schema == frame.schema
         assert large.equals(frame)
     assert small[tmp_path / "late.csv"].schema["word at the end"] == pl.String
     with (tmp_path / "late.csv").open("a") as file:
         file.write("1.0,0.5\n")
     with pytest.raises(InvalidDataError, match=r"Line 3002 of late.csv has 2 cells, but the header has 8"):
-        read_delimited(tmp_path / "late.csv")
+        read_table(tmp_path / "late.csv")
 
 
 BAD_CSV = {

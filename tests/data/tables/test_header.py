@@ -174,7 +174,7 @@ def test_a_short_line_is_refused_unless_it_is_a_note(
         rf"Line {line} of t\.csv has {n_cells} cells?, but the header has 3; correct or delete that line"
     )
     for size in (1 << 24, 10):
-        monkeypatch.setattr("cobras.data.tables.csv.LARGE", size)
+        monkeypatch.setattr("cobras.data.tables.files.LARGE", size)
         with pytest.raises(InvalidDataError, match=sentence):
             read_dataset(write(tmp_path, text))
 
@@ -183,7 +183,7 @@ def test_a_short_note_is_no_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Below few rows as below many, in a large file as in a small one; one larger than memory is refused."""
     path = write(tmp_path, "name,a,b\nx,1,2\ny,2,3\nSource: office\n")
     for size in (1 << 24, 10):
-        monkeypatch.setattr("cobras.data.tables.csv.LARGE", size)
+        monkeypatch.setattr("cobras.data.tables.files.LARGE", size)
         ds = read_dataset(path)
         assert ds.frame["name"].to_list() == ["x", "y"]
         assert "Left out the last row, 'Source: office': a note below the table." in ds.notes

@@ -14,7 +14,7 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import FloatArray, IndexArray
-from cobras.data.tables.csv import MISSING, NotTextError, decode
+from cobras.data.tables.csv import NULL_WORDS, NotTextError, decode
 from cobras.data.tables.files import check_size
 
 HEAD = 1 << 20  # bytes that a guess looks at
@@ -198,7 +198,7 @@ def _numbers(cells: Sequence[str]) -> FloatArray:
     try:
         return np.array(cells, np.float64)
     except ValueError:  # a word, perhaps one for a missing value
-        return np.array([np.nan if cell.lower() in MISSING else float(cell) for cell in cells])
+        return np.array([np.nan if cell.lower() in NULL_WORDS else float(cell) for cell in cells])
 
 
 def _row(path: Path, number: int, cells: Sequence[str]) -> FloatArray:

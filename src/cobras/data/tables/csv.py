@@ -14,12 +14,10 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
@@ -30,11 +28,9 @@ from cobras.data.tables.notation import has_points_in_thousands
 
 DELIMITED = (".csv", ".tsv", ".txt", ".data")
 DELIMITERS = ",;\t|"
-LIST = "text"  # the column of texts that has no name
 LARGE = 16 << 20  # bytes from which on a file is not copied to be read
 N_TRIED = 100  # cells that can show a column to be one of words
-SAMPLE = 1 << 18  # bytes that tell the layout of a large file, and which columns are fractions
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+NULL_WORDS = ("", "na", "n/a", "nan", "null", "none", "?")
 _CODE = r"^[+-]?0\d"
 _NOT_WHOLE = r"^[+-]?\d*[^\d+-]"  # of what is a number
 _DECIMAL_COMMA = r"^[+-]?\d*,?\d+([eE][+-]?\d+)?$"
@@ -48,20 +44,20 @@ class NotTextError(ValueError):
 
 
 def read_delimited(
-    path: Path, header: int | None = None, as_text: Container[str] = (), points: bool = True
+    path: Path,
+    header: int | None = None,
+    as_text: Container[str] = (),
+    points: bool = True,
+    plain: tuple[Layout, list[pl.Series]] | None = None,
 ) -> tuple[pl.DataFrame, list[str], Extent]:
-    """Read a delimited text file, with notes on it, the number of lines above the header and the delimiter.
+    """Read a delimited text file, with notes on it, the lines above its header and whether it has semicolons.
 
-    That number is found where `header` does not give it. The columns named in `as_text` stay text, and so do those
-    in which `points` may separate thousands. Notes below the table with fewer cells than its rows are left out.
+    `header` is the number of these lines, found where it is not given. The columns named in `as_text` stay text,
+    and so do those in which `points` may separate thousands. Notes below the table with fewer cells than its rows
+    are left out. `plain` are the cells of a large file that have been read already; they are taken out of that
+    list.
     """
-    try:
-        if not header and (texts := _read_lines(path, as_text)) is not None:
-            return texts, [], Extent(header=0)
-        found = _read_large(path, header, points) if path.stat().st_size > LARGE else None
-        layout, cells, below = _read_exactly(path, header) if found is None else (*found, [])
-    except csv.Error as error:
-        raise InvalidDataError(f"{path.name} cannot be read as a table: {error}.") from error
+    layout, cells, below = _read_exactly(path, header) if plain is None else (*plain, [])
     notes = ["Read as Latin-1, since the text is not UTF-8."] if layout.guessed else []
     if layout.above:
         notes.append(f"Left out {layout.above} line{'s' * (layout.above > 1)} above the header.")
@@ -109,21 +105,21 @@ def parse_column(cells: pl.Series, delimiter: str, points: bool = True) -> tuple
     It stays text where `points` may separate thousands.
     """
     name, series = cells.name, cells.alias("cells")  # a name such as ^a$ would be a pattern
-    found = _parse(series) if series.dtype == pl.String else series
+    found = parse_cells(series) if series.dtype == pl.String else series
     is_float = series.dtype == pl.String and found.dtype == pl.Float64
-    if points and is_float and _has_thousands(series, delimiter):
+    if points and is_float and has_thousands(series, delimiter):
         return missing_as_null(series).alias(name), False  # text that is read as numbers later
     may_have_commas = found.dtype == pl.String and delimiter != ","
     with_commas = _decimal_comma(series) if may_have_commas else None
     return (found if with_commas is None else with_commas).alias(name), with_commas is not None
 
 
-def _has_thousands(cells: pl.Series, delimiter: str) -> bool:
+def has_thousands(cells: pl.Series, delimiter: str) -> bool:
     """Whether 1.234 is more than a thousand in a column, as where semicolons leave the comma to fractions."""
     return delimiter == ";" and has_points_in_thousands(cells.alias("cells"))
 
 
-def _layout(path: Path, text: str, guessed: bool = False, above: int | None = None) -> Layout:
+def find_layout(path: Path, text: str, guessed: bool = False, above: int | None = None) -> Layout:
     """The layout of a text; `above` is the number of lines above the header, None to find it."""
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     above = _lines_above(text, usual) if above is None else above
@@ -143,18 +139,18 @@ def _layout(path: Path, text: str, guessed: bool = False, above: int | None = No
 def _lines_above(text: str, usual: str) -> int:
     """The number of lines above the header, by the most frequent delimiter that leaves equal rows below."""
     head = text[:100_000] if len(text) <= 100_000 else text[:100_000].rpartition("\n")[0]
-    first = _first_rows(head, sniff_delimiter(head, usual))
+    first = first_rows(head, sniff_delimiter(head, usual))
     if first and len(first[0][0]) > 1 and all(first[0][0]) and len({len(row) for row, _ in first}) == 1:
         return 0  # the first line is as wide as all others, and has no gap
     for delimiter in sorted(DELIMITERS, key=lambda one: (-head.count(one), one != usual)):
-        rows = _first_rows(head, delimiter)
+        rows = first_rows(head, delimiter)
         k = lines_above([row for row, _ in rows])
         if k and len({len(row) for row, _ in rows[k:]}) == 1:
             return rows[k - 1][1]
     return 0
 
 
-def _first_rows(text: str, delimiter: str) -> list[tuple[list[str], int]]:
+def first_rows(text: str, delimiter: str) -> list[tuple[list[str], int]]:
     """The first rows that are not empty, each with the number of lines up to its end."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
@@ -168,126 +164,17 @@ def _below(text: str, above: int) -> str:
     return text if not above else "".join(islice(io.StringIO(text, newline=""), above, None))
 
 
-def _read_lines(path: Path, as_text: Container[str]) -> pl.DataFrame | None:
-    """The lines of a text file without columns, one text each; None where it is a table, or too large to tell.
-
-    A first line of one or two words, or one that is in `as_text`, is the name of the column. Where the column
-    without a name is asked for, and none has that name, all lines are texts, however short they are.
-    """
-    if path.suffix.lower() != ".txt" or path.stat().st_size > LARGE:
-        return None
-    try:
-        text, _ = decode(path.read_bytes())
-    except NotTextError:
-        return None
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = lines[:N_LINES]
-    is_list = LIST in as_text and bool(lines) and not any(_has_cell(line, LIST) for line in first)
-    if not is_list:
-        if sum(map(_is_sentence, first)) <= len(first) / 2:
-            return None
-        for delimiter in DELIMITERS:
-            widths = {len(row) for row, _ in _first_rows("\n".join(first), delimiter)}
-            if len(widths) == 1 and widths != {1}:
-                return None
-    rows = list(csv.reader(lines))
-    if len(rows) == len(lines) and all(len(row) == 1 for row in rows):
-        lines = [row[0] for row in rows]  # a column that a program wrote, with quotes where they are needed
-    has_name = not is_list and (not _is_sentence(lines[0]) or lines[0] in as_text)
-    return pl.DataFrame({lines[0] if has_name else LIST: lines[has_name:]})
-
-
-def _has_cell(line: str, name: str) -> bool:
-    """Whether a line holds a word as a cell of its own, whatever the delimiter."""
-    return name in (cell.strip(' "') for cell in re.split(f"[{DELIMITERS}]", line))
-
-
-def _is_sentence(line: str) -> bool:
-    """Whether a line is a text rather than the name of a column."""
-    return len(re.findall(r"[^\W\d_]+", line)) > 2
-
-
 def _read_exactly(path: Path, above: int | None) -> tuple[Layout, list[pl.Series], list[ShortNote]]:
     try:
         text, guessed = decode(path.read_bytes())
     except NotTextError:
         raise InvalidDataError(f"{path.name} is not a text file, so it cannot be read as a table.") from None
     text = text if "\n" in text else text.replace("\r", "\n")
-    layout = _layout(path, text, guessed, above)
-    return layout, *_read_cells(layout, _below(text, layout.above))
+    layout = find_layout(path, text, guessed, above)
+    return layout, *read_cells(layout, _below(text, layout.above))
 
 
-def plain_layout(path: Path, above: int | None = None) -> tuple[Layout, str] | None:
-    """Return the layout of a large file and its first lines; None where these are not plain UTF-8, or no table."""
-    with path.open("rb") as file:
-        head = file.read(SAMPLE)
-    lines, newline, _ = head.rpartition(b"\n")
-    try:
-        text = lines.decode()
-    except UnicodeDecodeError:
-        return None
-    if not newline or text.startswith("\ufeff") or "\0" in text or text[:1] in "\r\n":
-        return None
-    layout = _layout(path, text, False, above)
-    return None if layout.above else (layout, text)
-
-
-def _read_large(path: Path, above: int | None, points: bool) -> tuple[Layout, list[pl.Series]] | None:
-    """Read a large file without a copy of its text: columns that begin as fractions are read as such at once.
-
-    None where the file is not plain UTF-8, polars does not follow its rows or short notes stand below them; then it
-    is read exactly.
-    """
-    if (found := plain_layout(path, above)) is None:
-        return None
-    layout, text = found
-    sample, _ = _read_cells(layout, text)
-    is_fraction = [
-        _parse(cells.alias("cells")).dtype == pl.Float64
-        and not (points and _has_thousands(cells, layout.delimiter))
-        for cells in sample
-    ]
-    dtypes = [pl.Float64 if fraction else pl.String for fraction in is_fraction]
-    read = partial(
-        pl.read_csv, path, separator=layout.delimiter, has_header=not layout.headless, infer_schema=False
-    )
-    try:
-        try:
-            frame, whole = read(schema_overrides=dtypes), True
-        except pl.exceptions.PolarsError:  # a word in a column of fractions, or worse
-            frame, whole = read(schema_overrides=dtypes, ignore_errors=True), False
-        if frame.width != len(dtypes):
-            return None
-        columns = frame.get_columns()
-        for k, column in enumerate(columns):
-            # What is null was empty or, if anything went wrong, no number; nothing may be lost.
-            if dtypes[k] == pl.Float64 and (
-                not np.isfinite(float(column.sum())) or (column.null_count() and not whole)
-            ):
-                columns[k] = read(columns=[k]).to_series()
-    except pl.exceptions.PolarsError:
-        return None
-    del frame
-    below: list[ShortNote] = []
-    if columns[-1].null_count():
-        check_widths(layout, below)
-    if below:
-        return None
-    named = zip(layout.names, columns, strict=True)
-    return layout, [c.alias(n) if c.dtype == pl.Float64 else empty_as_null(c, n) for n, c in named]
-
-
-def check_widths(layout: Layout, below: list[ShortNote] | None = None) -> None:
-    """Refuse a file with rows of another width than the header's; polars fills up short ones.
-
-    Short notes at the end are added to `below`, or refused where it is not given.
-    """
-    with layout.path.open(encoding="utf-8", newline="") as file:
-        for _ in _rows(layout, file, below):
-            pass
-
-
-def _rows(layout: Layout, lines: Iterable[str], below: list[ShortNote] | None) -> Iterator[list[str]]:
+def rows_of_width(layout: Layout, lines: Iterable[str], below: list[ShortNote] | None) -> Iterator[list[str]]:
     """The rows that are not empty, the header included; one of another width is refused.
 
     Where `below` is given, notes at the end that are shorter are added to it instead.
@@ -337,7 +224,7 @@ def sniff_delimiter(text: str, usual: str = ",") -> str:
     return max(DELIMITERS, key=fit)
 
 
-def _read_cells(layout: Layout, text: str) -> tuple[list[pl.Series], list[ShortNote]]:
+def read_cells(layout: Layout, text: str) -> tuple[list[pl.Series], list[ShortNote]]:
     """All cells as text, of which an empty one is null, and the short notes below a table of numbers."""
     below: list[ShortNote] = []
     names, skip = layout.names, not layout.headless
@@ -349,7 +236,7 @@ def _read_cells(layout: Layout, text: str) -> tuple[list[pl.Series], list[ShortN
     except pl.exceptions.PolarsError:
         whole = False
     if not whole:
-        rows = list(_rows(layout, io.StringIO(text, newline=""), below))[skip:]
+        rows = list(rows_of_width(layout, io.StringIO(text, newline=""), below))[skip:]
         columns = zip(*rows, strict=True) if rows else [()] * len(names)
         frame = pl.DataFrame([pl.Series(str(k), c, dtype=pl.String) for k, c in enumerate(columns)])
         if below and not may_have_notes(frame):
@@ -364,13 +251,13 @@ def empty_as_null(cells: pl.Series, name: str) -> pl.Series:
     return (cells.set(empty, None) if empty.any() else cells).alias(name)
 
 
-def _parse(series: pl.Series) -> pl.Series:
+def parse_cells(series: pl.Series) -> pl.Series:
     """The column as Boolean, Int64 or Float64 where every value allows it, else as it is."""
     # By hand, since polars makes 7 of 007 and text of a column with NA. It is no slower: a file of 24 MB takes
     # 0.15 s of processor time, 0.65 s where polars guesses the types from all rows, 0.14 s with pandas.
     if len(series) > N_TRIED:
         first = series.drop_nulls().head(N_TRIED)
-        may_be_words = len(first) and _parse(first).dtype == pl.String
+        may_be_words = len(first) and parse_cells(first).dtype == pl.String
         if may_be_words and missing_as_null(first).null_count() < len(first):
             # A single word makes it a column of words.
             return series
@@ -420,14 +307,14 @@ def _decimal_comma(series: pl.Series) -> pl.Series | None:
     values = missing_as_null(series)
     if not values.str.contains(_DECIMAL_COMMA).all():
         return None
-    typed = _parse(values.str.replace(",", ".", literal=True))
+    typed = parse_cells(values.str.replace(",", ".", literal=True))
     return None if typed.dtype == pl.String else typed
 
 
 def missing_as_null(series: pl.Series) -> pl.Series:
     """Return the words with null in place of NA and other words for a missing value."""
     values = series.str.strip_chars()
-    return values.set(values.str.to_lowercase().is_in(MISSING).fill_null(True), None)
+    return values.set(values.str.to_lowercase().is_in(NULL_WORDS).fill_null(True), None)
 
 
 def decode(data: bytes, *, cut: bool = False) -> tuple[str, bool]:

@@ -6,6 +6,7 @@ Parquet and Arrow files may unpack to far more than their size, so that is check
 from __future__ import annotations
 
 import contextlib
+import csv
 import os
 import re
 from collections.abc import Container
@@ -23,6 +24,8 @@ from cobras.data.tables.columns import name_list
 from cobras.data.tables.csv import DELIMITED, LARGE, read_delimited
 from cobras.data.tables.excel import read_excel
 from cobras.data.tables.header import WHOLE, Extent, without_footer
+from cobras.data.tables.large.plain import read_plain
+from cobras.data.tables.textlines import read_list
 
 LONGEST_LINE = 32 << 20  # bytes
 ARROW = (".arrow", ".feather", ".ipc")
@@ -92,9 +95,12 @@ def read_table(
             from cobras.data.tables.arrays import read_arrays
 
             frame = read_arrays(path)
+        elif suffix == ".txt" and not extent.header and (texts := read_list(path, as_text)) is not None:
+            frame, found = texts, Extent(header=0)
         else:
-            frame, notes, found = read_delimited(path, extent.header, as_text, points)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, RecursionError) as error:
+            plain = read_plain(path, extent.header, points) if path.stat().st_size > LARGE else None
+            frame, notes, found = read_delimited(path, extent.header, as_text, points, plain)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, RecursionError, csv.Error) as error:
         raise InvalidDataError(
             f"{path.name} cannot be read as {_FORMATS.get(suffix, 'a table')}: {first_line(error)}."
         ) from error

@@ -11,8 +11,8 @@ import pytest
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_recipe
 from cobras.data.export import export_dataset
-from cobras.data.tables import outofcore as large
-from cobras.data.tables.outofcore import LargeTable
+from cobras.data.tables.large import outofcore as large
+from cobras.data.tables.large.outofcore import LargeTable
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import cells, floats, is_constant, name_list, no_numbers
 from cobras.data.tables.files import url_of
 from cobras.data.tables.fit import weighted_columns
-from cobras.data.tables.outofcore import LargeTable, large_dataset
+from cobras.data.tables.large.outofcore import LargeTable, large_dataset
 
 N_KEPT = 1_000  # rows that were shown and are kept in memory
 TOGETHER = 2**26  # bytes of a piece, about

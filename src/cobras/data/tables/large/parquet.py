@@ -21,14 +21,8 @@ import polars as pl
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.threads import on_all_cores
 from cobras.data.cache import cache_folder
-from cobras.data.tables.csv import (
-    Layout,
-    check_widths,
-    empty_as_null,
-    missing_as_null,
-    parse_column,
-    plain_layout,
-)
+from cobras.data.tables.csv import Layout, empty_as_null, missing_as_null, parse_column
+from cobras.data.tables.large.plain import check_widths, plain_layout
 
 BATCH = 1 << 20  # cells that are looked at together
 

@@ -39,7 +39,7 @@ from cobras.data.tables.columns import (
     name_list,
     write_features,
 )
-from cobras.data.tables.csv import DELIMITED, plain_layout
+from cobras.data.tables.csv import DELIMITED
 from cobras.data.tables.files import (
     check_lines,
     memory_limit,
@@ -54,8 +54,9 @@ from cobras.data.tables.fit import (
     unit_columns,
     weighted_columns,
 )
+from cobras.data.tables.large.parquet import convert_to_parquet, scan_parquet_files
+from cobras.data.tables.large.plain import plain_layout
 from cobras.data.tables.names import NAMES_ROWS, naming_columns
-from cobras.data.tables.parquet import convert_to_parquet, scan_parquet_files
 
 BATCH = 1 << 25  # bytes of a batch, about
 LARGEST_ROW = 1 << 28  # bytes

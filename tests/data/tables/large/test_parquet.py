@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.cache import cache_folder
-from cobras.data.tables import parquet
 from cobras.data.tables.csv import read_delimited
+from cobras.data.tables.large import parquet
 
 CELLS = st.one_of(
     st.sampled_from(["", "NA", "007", "true", "False", "-3", "+4", "1e3", "nan", "a word", "0", "?"]),

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.guess import Choices
-from cobras.data.tables import remote
 from cobras.data.tables.files import url_of
-from cobras.data.tables.remote import read_remote
+from cobras.data.tables.large import remote
+from cobras.data.tables.large.remote import read_remote
 
 
 @pytest.fixture(autouse=True)
