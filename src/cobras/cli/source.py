@@ -23,8 +23,9 @@ from cobras.core.exceptions import DataChangedError, DataGrownError, InvalidData
 from cobras.data import Dataset, load_demo, read_dataset, read_recipe
 from cobras.data.guess import Choices
 from cobras.data.newitems import notes_on_added_rows
-from cobras.data.read import read_choices, recipe_choices
+from cobras.data.read import read_choices
 from cobras.data.recipe import Recipe
+from cobras.data.resume import recipe_choices
 from cobras.data.tables.files import is_pattern, url_of
 from cobras.data.tables.large.remote import read_remote
 from cobras.methods.registry import registration

@@ -139,7 +139,8 @@ def items_of_frame(data: Any, recipe: Mapping[str, Any] | None = None) -> Items:
                     "read_dataset(X), which fills gaps with the median and scales all columns."
                 )
         return Numbers(given, as_matrix(given.native))
-    from cobras.data.read import read_dataset, read_recipe
+    from cobras.data.read import read_dataset
+    from cobras.data.resume import read_recipe
 
     return read_dataset(data) if recipe is None else read_recipe(data, Recipe.from_json(recipe))
 

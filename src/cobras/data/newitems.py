@@ -25,8 +25,9 @@ from cobras.data.items.images import Progress
 from cobras.data.items.series import equal_rows, read_series
 from cobras.data.items.texts import Texts
 from cobras.data.items.tsfiles import guess_layout
-from cobras.data.read import Like, open_source, read_choices, recipe_choices
+from cobras.data.read import Like, open_source, read_choices
 from cobras.data.recipe import ColumnRecipe, Recipe
+from cobras.data.resume import recipe_choices
 from cobras.data.tables.columns import (
     category_codes,
     cells,

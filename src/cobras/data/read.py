@@ -1,10 +1,10 @@
-"""From a file or a folder to a `Dataset`, and the same again from its recipe."""
+"""From a file, a folder or a data frame to a `Dataset`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,27 +13,20 @@ import numpy.typing as npt
 import polars as pl
 
 from cobras.core.checks import is_dask
-from cobras.core.exceptions import DataChangedError, InvalidDataError, first_line
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.frames import is_frame
 from cobras.core.types import FloatArray
 from cobras.data.dataset import Card, Dataset, Row, Text
 from cobras.data.frames import NAME, GivenFrame, open_frame
 from cobras.data.guess import Choices, Kind, holds_series, image_place, kind_of_table, leads_out
-from cobras.data.items.folders import FILE, FOLDER, file_ids, file_name, file_table, list_folder
+from cobras.data.items.folders import FILE, read_folder
 from cobras.data.items.images import Images, Progress, read_images
 from cobras.data.items.series import read_series_dataset
-from cobras.data.items.texts import Texts, is_text, text_features, texts_of_column, texts_of_files
+from cobras.data.items.texts import Texts, text_features, texts_of_column
 from cobras.data.recipe import ColumnRecipe, Recipe
-from cobras.data.tables.columns import (
-    check_names,
-    feature_matrix,
-    feature_names,
-    name_list,
-    plain_numbers,
-)
+from cobras.data.tables.columns import feature_names, table_features
 from cobras.data.tables.files import (
     ARRAYS,
-    DataNotFoundError,
     check_name,
     check_not_empty,
     may_be_large,
@@ -183,43 +176,6 @@ def open_source(data: Any) -> tuple[Path, GivenFrame | None]:
             f"Data is read from a path or a data frame, not from {type(data).__name__}. Arrays are clustered as "
             "they are, by Session(X) or fit(X)."
         ) from None
-
-
-def recipe_choices(recipe: Recipe) -> Choices:
-    """Return what a user said about the data when it was read first."""
-    return Choices(**{f.name: getattr(recipe, f.name) for f in fields(Choices)})
-
-
-def read_recipe(data: Any, recipe: Recipe, progress: Progress | None = None) -> Dataset:
-    """Read data, from a path or a data frame, again in the way that `Dataset.recipe` says.
-
-    Raises
-    ------
-    DataChangedError
-        When it is no longer what it was.
-    """
-    if recipe.kind not in ("table", "text", "image", "series"):
-        raise InvalidDataError(f"A recipe of kind {recipe.kind!r} does not read files.")
-    path, given = open_source(data)
-    try:
-        dataset = read_choices(path, recipe_choices(recipe), recipe, progress, None, given)
-    except DataNotFoundError:
-        raise
-    except InvalidDataError as error:
-        raise DataChangedError(f"{path} is not what it was when the session began: {error}") from error
-    if recipe.files is not None and recipe.files != dataset.recipe.files:
-        # A file whose content was changed has other features, which the session itself notices.
-        before, now = set(recipe.files), set(dataset.recipe.files or ())
-        changes = ((sorted(now - before), "came"), (sorted(before - now), "went"))
-        advice = ["Put back what went"] if before - now else []
-        if now - before:
-            advice.insert(0, "Move what came to another folder, for cobras predict")
-        raise DataChangedError(
-            f"{path} is not what it was when the session began: "
-            f"{' and '.join(f'{name_list(names)} {word}' for names, word in changes if names)}. "
-            f"{'. '.join(advice)}, or begin another session with --session."
-        )
-    return dataset
 
 
 def read_choices(
@@ -392,7 +348,7 @@ def _read_rows(
         ]
         files = [path.parent / name for name in names]
         outside = {path.parent / name for name in names if leads_out(path.parent, name)}
-        images = _read_images(path.name, files, choices, notes, progress, outside, like)
+        images = read_images(path.name, files, choices, notes, progress, outside, like.scales)
         if len(images.places) < frame.height:
             frame = frame[images.places]
             given = None if given is None else given.take(images.places)
@@ -416,44 +372,14 @@ def _read_rows(
 
 def _read_folder(folder: Path, choices: Choices, progress: Progress | None, like: Like) -> Dataset:
     """The images or texts of a folder."""
-    kind, files, notes = list_folder(folder, choices)
-    choices.check_features(kind)
-    source, images = folder.name or str(folder), None
-    if kind == "image":
-        images = _read_images(source, files, choices, notes, progress, (), like)
-        files = [photo.path for photo in images.photos]
-    else:
-        listed, files = files, [path for path in files if is_text(path)]
-        if broken := [file_name(folder, path) for path in sorted(set(listed) - set(files))]:
-            notes.append(
-                f"Left out {len(broken)} file{'s' * (len(broken) > 1)} without text: {name_list(broken)}."
-            )
-    frame = file_table(folder, files)
-    choices.check(source, frame.columns)
-    ids, id_columns = file_ids(frame, choices.label)
-    # Where folders are the classes to be found, the name of a file would tell its folder.
-    hidden = list(choices.drop) if choices.label is None else [*choices.drop, FILE, FOLDER]
-    items = _Items(source, kind, choices, frame, ids, id_columns, hidden, notes, tuple(frame[FILE]) or None)
-    if images is not None:
-        return _image_dataset(items, images)
-    return _text_dataset(items, texts_of_files(files), like)
-
-
-def _read_images(
-    source: str,
-    files: Sequence[Path],
-    choices: Choices,
-    notes: list[str],
-    progress: Progress | None,
-    outside: Container[Path],
-    like: Like,
-) -> Images:
-    # With vectors, the files are still looked at, since broken ones are left out; pixels are the quicker way.
-    how = choices.features if choices.vectors is None else "pixels"
-    images = read_images(source, files, how, notes, progress, outside, like.scales)
-    if choices.vectors is None:
-        notes.append(images.note)
-    return images
+    found = read_folder(folder, choices, progress, like.scales)
+    items = _Items(
+        found.source, found.kind, choices, found.frame, found.ids, found.id_columns, found.hidden, found.notes
+    )
+    items.files = tuple(found.frame[FILE]) or None
+    if isinstance(found.content, Images):
+        return _image_dataset(items, found.content)
+    return _text_dataset(items, found.content, like)
 
 
 def _table_dataset(items: _Items, candidates: Sequence[str], stored: Recipe | None) -> Dataset:
@@ -470,7 +396,7 @@ def _table_dataset(items: _Items, candidates: Sequence[str], stored: Recipe | No
             recipes, ignored = fit_columns(items.source, items.frame, candidates, items.notes, types, points)
             items.ignored |= ignored
         recipes = weighted_columns(recipes, dict(items.choices.weights), items.ignored)
-    X = _encode(items.source, items.frame, recipes)
+    X = table_features(items.source, items.frame, recipes)
     describe_columns(items.frame, recipes, items.notes, types=types)
     return items.dataset(X, lambda i: Row(values(i)), feature_names(recipes), columns=tuple(recipes))
 
@@ -493,31 +419,3 @@ def _text_dataset(items: _Items, texts: Texts, like: Like) -> Dataset:
     if items.choices.vectors is None:
         X = text_features(items.source, texts, how, items.notes, like.topics)
     return items.dataset(X, lambda i: Text(texts[i], values(i)), "topic", features=how)
-
-
-def _encode(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
-    """The features of a table by recipes that may come from another one."""
-    check_names(source, [recipe.name for recipe in recipes], frame.columns)
-    frame = _with_plain_numbers(source, frame, recipes)
-    try:
-        return feature_matrix(frame, recipes)
-    except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
-        raise InvalidDataError(
-            f"The columns of {source} have other types than before: {first_line(error)}."
-        ) from error
-
-
-def _with_plain_numbers(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> pl.DataFrame:
-    """The table with numbers where one odd cell made text of a column; other columns stay as they are."""
-    plain = []
-    for recipe in recipes:
-        column = frame[recipe.name]
-        if recipe.kind == "number" and recipe.notation is None and column.dtype == pl.String:
-            numbers = plain_numbers(column)
-            if numbers.null_count() == len(column) > column.null_count():
-                raise InvalidDataError(
-                    f"Column {recipe.name!r} of {source} holds {column.drop_nulls()[0]!r}, but had numbers before; "
-                    "give the column in the same form."
-                )
-            plain.append(numbers)
-    return frame.with_columns(plain) if plain else frame

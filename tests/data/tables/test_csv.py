@@ -11,7 +11,7 @@ import pytest
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features
-from cobras.data.read import read_recipe
+from cobras.data.resume import read_recipe
 from cobras.data.tables.files import read_table
 from tests.data.conftest import write
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +15,71 @@ import polars as pl
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data.guess import Choices, Kind
+from cobras.data.items.images import Images, Progress, read_images
+from cobras.data.items.texts import Texts, is_text, texts_of_files
+from cobras.data.tables.columns import name_list
 from cobras.data.tables.files import IMAGES
 
 TEXTS = frozenset({".txt", ".md", ".text", ".rst", ".tex", ".html", ".htm", ".eml", ".log"})
 FILE, FOLDER = "file", "folder"  # the columns of a folder's table
 
 
-def list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list[str]]:
+@dataclass(frozen=True, slots=True)
+class FolderItems:
+    """The images or texts of a folder.
+
+    Attributes
+    ----------
+    source : str
+        What the folder is called.
+    kind : {"image", "text"}
+    content : Images or Texts
+    frame : polars.DataFrame
+        The table of the folder: one row for each file that could be read.
+    ids, id_columns
+        The names of the files, and the columns that hold them.
+    hidden : list of str
+        The columns that are not shown.
+    notes : list of str
+    """
+
+    source: str
+    kind: Kind
+    content: Images | Texts
+    frame: pl.DataFrame
+    ids: npt.NDArray[Any]
+    id_columns: list[str]
+    hidden: list[str]
+    notes: list[str]
+
+
+def read_folder(
+    folder: Path, choices: Choices, progress: Progress | None, scales: tuple[float, ...] = ()
+) -> FolderItems:
+    """Read the images or texts of a folder; `scales` are those of older images to compare with."""
+    kind, files, notes = _list_folder(folder, choices)
+    choices.check_features(kind)
+    source = folder.name or str(folder)
+    content: Images | Texts
+    if kind == "image":
+        content = read_images(source, files, choices, notes, progress, (), scales)
+        files = [photo.path for photo in content.photos]
+    else:
+        listed, files = files, [path for path in files if is_text(path)]
+        if broken := [file_name(folder, path) for path in sorted(set(listed) - set(files))]:
+            notes.append(
+                f"Left out {len(broken)} file{'s' * (len(broken) > 1)} without text: {name_list(broken)}."
+            )
+        content = texts_of_files(files)
+    frame = _file_table(folder, files)
+    choices.check(source, frame.columns)
+    ids, id_columns = _file_ids(frame, choices.label)
+    # Where folders are the classes to be found, the name of a file would tell its folder.
+    hidden = list(choices.drop) if choices.label is None else [*choices.drop, FILE, FOLDER]
+    return FolderItems(source, kind, content, frame, ids, id_columns, hidden, notes)
+
+
+def _list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list[str]]:
     """The kind of a folder, its files in the order of their names, and notes.
 
     Hidden files are passed over, and so are links that lead out of the folder.
@@ -83,7 +143,7 @@ def file_name(folder: Path, path: Path) -> str:
     return path.relative_to(folder).as_posix().encode("utf-8", "replace").decode()
 
 
-def file_table(folder: Path, files: list[Path]) -> pl.DataFrame:
+def _file_table(folder: Path, files: list[Path]) -> pl.DataFrame:
     """Return the table of a folder: the name of each file, and its own folder where there are several."""
     names = [file_name(folder, path) for path in files]
     columns = {FILE: names}
@@ -93,7 +153,7 @@ def file_table(folder: Path, files: list[Path]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def file_ids(frame: pl.DataFrame, label: str | None) -> tuple[npt.NDArray[np.object_], list[str]]:
+def _file_ids(frame: pl.DataFrame, label: str | None) -> tuple[npt.NDArray[np.object_], list[str]]:
     """Return the names of the files on cards and in exports, and the columns that hold them.
 
     Where folders are the classes to be found, a name must not tell: it is the file's own, or a number.

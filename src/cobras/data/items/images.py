@@ -23,6 +23,7 @@ import numpy.typing as npt
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.types import FloatArray
 from cobras.data.cache import printable, shared_cache
+from cobras.data.guess import Choices
 from cobras.data.items.shapes import describe_shapes, part_scales, scale_parts
 from cobras.data.tables.columns import name_list
 
@@ -197,7 +198,7 @@ def on_white(image: Image) -> Image:
 class Images:
     """The images that could be read: their places in the list of files, their cards and their features.
 
-    `features` names the features, `scales` are the factors of their parts, `note` says how images are compared.
+    `features` names the features, `scales` are the factors of their parts.
     """
 
     places: list[int]
@@ -205,23 +206,25 @@ class Images:
     X: FloatArray
     features: str
     scales: tuple[float, ...]
-    note: str
 
 
 def read_images(
     source: str,
     files: Sequence[Path],
-    features: str | None,
+    choices: Choices,
     notes: list[str],
     progress: Progress | None,
     outside: Container[Path] = (),
     scales: tuple[float, ...] = (),
 ) -> Images:
-    """Read every file once; those that are broken, or outside of the folder, are listed in the notes.
+    """Read every file once, and note which are broken, or outside of the folder, and how images are compared.
 
     `scales` are those of other images that these are to be compared with.
     """
-    chosen = features or ("efficientnet" if has_network() else "shapes")
+    chosen = choices.features or ("efficientnet" if has_network() else "shapes")
+    if choices.vectors is not None:
+        # The files are still looked at, since broken ones are left out; pixels are the quickest way.
+        chosen = "pixels"
     describe: Callable[[Image], bytes] = describe_shapes if chosen == "shapes" else _pixels
     if chosen == "efficientnet":
         describe = _Network()
@@ -252,14 +255,16 @@ def read_images(
     if chosen == "pixels":
         X = _components(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1))
         note = f"Compared the images by {SIDE} x {SIDE} pixels, a poor way for most images{advice}."
-        return Images(places, photos, X, chosen, (), note)
-    X = np.frombuffer(b"".join(rows), np.float32).reshape(len(rows), -1)
-    if chosen == "efficientnet":
+    else:
+        X = np.frombuffer(b"".join(rows), np.float32).reshape(len(rows), -1)
         note = "Compared the images by the features of EfficientNet-Lite0."
-        return Images(places, photos, X, chosen, (), note)
-    scales = scales or part_scales(X)
-    note = f"Compared the images by shapes and colours, which does not know objects{advice}."
-    return Images(places, photos, scale_parts(X, scales), chosen, scales, note)
+    if chosen == "shapes":
+        scales = scales or part_scales(X)
+        X = scale_parts(X, scales)
+        note = f"Compared the images by shapes and colours, which does not know objects{advice}."
+    if choices.vectors is None:
+        notes.append(note)
+    return Images(places, photos, X, chosen, scales if chosen == "shapes" else ())
 
 
 def _size_and_features(

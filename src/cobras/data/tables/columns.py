@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.threads import on_all_cores
 from cobras.core.types import FloatArray
 from cobras.data.recipe import ColumnRecipe, Notation
@@ -194,6 +194,34 @@ def feature_matrix(frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> Floa
     X = np.empty((frame.height, width), dtype=np.float32 if narrow else np.float64)
     write_features(X, frame, recipes)
     return X
+
+
+def table_features(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> FloatArray:
+    """Return the features of a table by recipes that may come from another one."""
+    check_names(source, [recipe.name for recipe in recipes], frame.columns)
+    frame = _with_plain_numbers(source, frame, recipes)
+    try:
+        return feature_matrix(frame, recipes)
+    except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+        raise InvalidDataError(
+            f"The columns of {source} have other types than before: {first_line(error)}."
+        ) from error
+
+
+def _with_plain_numbers(source: str, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> pl.DataFrame:
+    """The table with numbers where one odd cell made text of a column; other columns stay as they are."""
+    plain = []
+    for recipe in recipes:
+        column = frame[recipe.name]
+        if recipe.kind == "number" and recipe.notation is None and column.dtype == pl.String:
+            numbers = plain_numbers(column)
+            if numbers.null_count() == len(column) > column.null_count():
+                raise InvalidDataError(
+                    f"Column {recipe.name!r} of {source} holds {column.drop_nulls()[0]!r}, but had numbers before; "
+                    "give the column in the same form."
+                )
+            plain.append(numbers)
+    return frame.with_columns(plain) if plain else frame
 
 
 def write_features(X: FloatArray, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe]) -> None:

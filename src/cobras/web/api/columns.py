@@ -15,7 +15,7 @@ from cobras.data import ColumnInfo, Dataset
 from cobras.data.guess import Choices, ColumnType
 from cobras.data.items.images import has_network
 from cobras.data.overview import DROPPED
-from cobras.data.read import recipe_choices
+from cobras.data.resume import recipe_choices
 from cobras.data.tables.names import NAMES_ROWS
 from cobras.session.session import Session
 from cobras.web.api import bodies, listings, models
