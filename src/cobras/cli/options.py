@@ -282,14 +282,13 @@ def check_session_file(file: Path) -> None:
 
 def _is_about_another(file: Path, data: Path) -> bool:
     """Whether a session file is about another file that is still there, such as a table with another suffix."""
-    if not file.is_file() or not file.stat().st_size or not data.exists():
+    if not file.is_file() or not data.exists():
         return False
     from cobras.core.exceptions import SessionFileError
-    from cobras.session.journal import Journal
+    from cobras.session.file import stored_notes
 
     try:
-        with Journal(file) as journal:
-            source = journal.get_meta("note:data")
+        source, _ = stored_notes(file)
     except SessionFileError:  # whoever opens the session says what is wrong with it
         return False
     # The session may have been moved together with its data.

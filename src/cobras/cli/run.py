@@ -55,11 +55,12 @@ def simulate(
     """Answer from the column of known classes, and print how it went."""
     from cobras.cli.source import keep_source, load_data, open_session, read_source
     from cobras.core.exceptions import InvalidDataError
+    from cobras.session.file import holds_session
     from cobras.session.oracles import LabelOracle
     from cobras.session.oracles import run as answer
 
     settings = options.of_session
-    if options.seed is None and not (session is not None and session.is_file() and session.stat().st_size):
+    if options.seed is None and (session is None or not holds_session(session)):
         settings["random_state"] = 0
     if is_session(path):
         raise InvalidDataError(f"{path} is a session file; cobras run takes the data itself.")

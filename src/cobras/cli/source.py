@@ -29,6 +29,7 @@ from cobras.data.resume import recipe_choices
 from cobras.data.tables.files import is_pattern, url_of
 from cobras.data.tables.large.remote import read_remote
 from cobras.methods.registry import registration
+from cobras.session.file import holds_session, stored_notes
 from cobras.session.journal import Journal
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def load_data(path: Path | None, file: Path, options: Options, required: str | N
         if options.of_data:
             raise_is_session(path)
         return load_for_session(path, None, options.scheduler)
-    recipe = _notes(file)[1] if file.is_file() and file.stat().st_size else None
+    _, recipe = _notes(file)
     if recipe is None:
         return read_source(path, options)
     # Options may be repeated, but once something was said not changed: other features would be another table.
@@ -133,7 +134,7 @@ def open_for(
     **options: Any,
 ) -> Session:
     """Open or create the session file of a verb, with what is known, and note in it where its data is."""
-    is_new = not file.is_file() or not file.stat().st_size
+    is_new = not holds_session(file)
     session = open_session(dataset, file, grow=grow, **options)
     try:
         if known is not None:
@@ -221,7 +222,7 @@ def open_session(dataset: Dataset, file: Path | None, *, grow: bool | None = Non
 
     X: Any = dataset.X
     method = options.get("method")
-    is_new = file is None or not file.is_file() or not file.stat().st_size
+    is_new = file is None or not holds_session(file)
     if dataset.series is not None and (distance := dataset.distance) is not None:
         from cobras.spaces.series import SeriesSpace
 
@@ -293,9 +294,8 @@ def show_reading() -> Iterator[Callable[[int, int], None]]:
 
 
 def _notes(file: Path) -> tuple[str | None, Recipe | None]:
-    with Journal(file) as journal:  # the session itself opens only once its data is there
-        stored = journal.get_meta("note:recipe")
-        return journal.get_meta("note:data"), None if stored is None else Recipe.from_json(stored)
+    source, recipe = stored_notes(file)
+    return source, None if recipe is None else Recipe.from_json(recipe)
 
 
 def _is_unused(file: Path) -> bool:

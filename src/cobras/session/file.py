@@ -49,13 +49,26 @@ def parts_to_store(space: object) -> tuple[FloatArray, BoolArray | None, dict[st
     return space.table, shown, space.parameters
 
 
-def stored_recipe(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """How the data of a session file was read; None where it was not, or where there is no file yet."""
+def holds_session(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a session in a file; one that is empty, or not there, is for a new session."""
     file = Path(path)
-    if not file.is_file() or not file.stat().st_size:
-        return None
-    with Journal(file) as journal:
-        recipe = journal.get_meta("note:recipe")
+    return file.is_file() and file.stat().st_size > 0
+
+
+def stored_notes(path: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """Where the data of a session file is and how it was read; None for what it does not say, or without a session.
+
+    The session itself opens only once its data is there.
+    """
+    if not holds_session(path):
+        return None, None
+    with Journal(path) as journal:
+        return journal.get_meta("note:data"), journal.get_meta("note:recipe")
+
+
+def stored_recipe(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """How the data of a session file was read; None where it was not, or where there is no session yet."""
+    _, recipe = stored_notes(path)
     return recipe if isinstance(recipe, dict) else None
 
 

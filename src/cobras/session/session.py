@@ -25,7 +25,7 @@ from cobras.core.writers import answers_table, labels_table, with_clusters, writ
 from cobras.methods.reasons import reason
 from cobras.session.answers import AnswerableSession
 from cobras.session.beliefs import Shown, confidence, probabilities, settled_rows
-from cobras.session.file import fingerprints
+from cobras.session.file import fingerprints, holds_session
 from cobras.session.history import History
 from cobras.session.questions import locked
 from cobras.spaces.base import RemoteSpace, Space, as_rows
@@ -109,7 +109,7 @@ class Session(AnswerableSession):
         """
         check_same_order(X, y)
         path = None if path is None else as_path(path, "A session file")
-        if path is not None and Path(path).exists() and Path(path).stat().st_size:
+        if path is not None and holds_session(path):
             raise InvalidDataError(
                 f"{path} holds a session already. Open it, and call add_constraints(labels=y)."
             )
@@ -142,7 +142,7 @@ class Session(AnswerableSession):
 
     @locked
     def labels_at(self, n_answers: int) -> LabelArray:
-        """The labels one had, or would have had, after so many answers; a board counts as one.
+        """The labels one had, or would have had, after the first answers; a board counts as one.
 
         There are as many as there were rows when the next answer was given.
         """
@@ -272,7 +272,7 @@ class Session(AnswerableSession):
 
         Method, options, seed and training rows are the same. The answer to a question that does not come up there
         is a constraint. Names, moves, the order of undo and the ids of clusters that hold the same rows are kept; a
-        promise (pure, complete) is good only for parts that are the same there. This session stays as it is.
+        mark (pure, complete) holds only for parts that are the same there. This session stays as it is.
         """
         if self._file is None:
             raise InvalidDataError(
