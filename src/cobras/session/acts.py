@@ -42,7 +42,7 @@ class KnownRows:
         return sorted(self._rows)
 
     def of(self, cluster: int) -> list[int]:
-        """Those of one cluster."""
+        """The rows of one cluster that something is known about."""
         return self._rows.get(cluster, [])
 
     def main(self, cluster: int, without: Collection[int] = ()) -> Iterator[int]:
@@ -172,7 +172,7 @@ class Acts:
             raise InvalidDataError(f"Cluster {cluster} holds only items that were moved there, one by one.")
         return found
 
-    def known(self, labelled: Mapping[Any, list[int]], must_link: Any, cannot_link: Any) -> Event:
+    def add_known(self, labelled: Mapping[Any, list[int]], must_link: Any, cannot_link: Any) -> Event:
         """Say at once what is known of many rows: those of each label, whose text is a name, and links."""
         groups = list(labelled.values())
         said = as_said(must_link, cannot_link, self._space.n)

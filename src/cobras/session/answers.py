@@ -104,7 +104,7 @@ class AnswerableSession(RunningSession):
             A label that means the same as a missing value, such as -1.
         """
         labelled = {} if labels is None else known_groups(labels, self.space.n, unknown)
-        self._add(self._acts.known(labelled, must_link, cannot_link))
+        self._add(self._acts.add_known(labelled, must_link, cannot_link))
 
     @locked
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:

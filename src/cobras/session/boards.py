@@ -59,7 +59,7 @@ def questions(setting: Setting, history: History, count: int) -> Iterator[Pair]:
         for _ in range(count):
             if replay.step.pair is None or replay.constraints.relation(*replay.step.pair) is not None:
                 return
-            replay.feed([Entry.answered(replay.step.pair, answer)])
+            replay.feed([Entry.of_answer(replay.step.pair, answer)])
             if replay.step.pair is not None:
                 yield replay.step.pair
 

@@ -68,8 +68,8 @@ class Entry:
         return KINDS[event.kind](event)
 
     @staticmethod
-    def answered(pair: Pair, answer: Answer) -> Entry:
-        """An answer to a question."""
+    def of_answer(pair: Pair, answer: Answer) -> Entry:
+        """The entry that an answer to a question makes."""
         return Entry("answer", ((pair, answer),), answer)
 
     @property

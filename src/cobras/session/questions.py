@@ -217,7 +217,7 @@ class RunningSession:
             replay = Replay(self._setting, history)
             for answer in answers:
                 if replay.step.pair is not None:
-                    replay.feed([Entry.answered(replay.step.pair, answer)])
+                    replay.feed([Entry.of_answer(replay.step.pair, answer)])
             return replay.step.pair
 
         return next_question

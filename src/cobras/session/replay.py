@@ -44,7 +44,7 @@ class Setting(NamedTuple):
     doubts: bool  # whether the method takes answers that contradict each other
 
 
-class Wish(NamedTuple):
+class SplitRequest(NamedTuple):
     """A cluster that is to be split: one of its rows, its number in a clustering, and where rows were in that."""
 
     row: int
@@ -103,7 +103,7 @@ class Replay:
         self._to_keep = None if kept is None else kept._replace(place=min(kept.place, n_entries))
         self._kept: dict[int, KeptIds] = {}
         self._edits: list[Edit] = []
-        self._wishes: dict[int, Wish] = {}
+        self._requests: dict[int, SplitRequest] = {}
         self._begin()
         self._show(is_new=True)
         for section in history.sections():
@@ -124,7 +124,7 @@ class Replay:
                         self._reconsider()
                     self._add(rest)
                 self._reconsider()
-                self._end_wishes()
+                self._end_requests()
                 self._show(is_new=False)
                 return False
             if entry.kind == "answer":
@@ -133,12 +133,12 @@ class Replay:
                 self._add(entry)
                 if entry.kind != "append":
                     self._reconsider()
-            self._end_wishes()
+            self._end_requests()
             self._show(is_new=entry.kind in COUNTED)
         return True
 
     def ids_at(self, n_answers: int) -> tuple[int, ...]:
-        """The ids of the clusters that were shown after so many answers and boards."""
+        """The ids of the clusters that were shown after the first answers and boards."""
         self._ids = self._ids or ClusterIds(self._shown, self._kept)
         return self._ids.at(n_answers)
 
@@ -165,7 +165,7 @@ class Replay:
         assert entry.pair is not None
         assert entry.answer is not None
         self._answers[entry.pair.ordered] = entry.answer
-        self._end_wishes(entry)
+        self._end_requests(entry)
         self._take(self._steps.send, entry.answer)
         self._place += 1
 
@@ -204,7 +204,7 @@ class Replay:
                 self._mark(entry, place)
             case "split":
                 (row,) = entry.rows
-                self._wishes[place] = self._wish(row)
+                self._requests[place] = self._request_split(row)
                 self.constraints.to_split.update(dict.fromkeys(entry.marked, place))
             case "move" | "merge":
                 self._edit(entry, place)
@@ -213,7 +213,7 @@ class Replay:
             case _:
                 for pair, answer in entry.said:
                     self._add_pair(entry, place, pair, answer)
-        self._end_wishes(entry)
+        self._end_requests(entry)
 
     def _add_pair(self, entry: Entry, place: int, pair: Pair, answer: Answer) -> None:
         is_board, known = entry.kind == "board", self.constraints.relation(*pair)
@@ -281,25 +281,25 @@ class Replay:
         except Grown:
             self._restart()
         self._show(is_new=False)
-        self._wishes = {place: self._wish(wish.row) for place, wish in self._wishes.items()}
+        self._requests = {place: self._request_split(one.row) for place, one in self._requests.items()}
 
-    def _wish(self, row: int) -> Wish:
-        return Wish(row, self.partition, self.partition.clusters_of([row])[row], {})
+    def _request_split(self, row: int) -> SplitRequest:
+        return SplitRequest(row, self.partition, self.partition.clusters_of([row])[row], {})
 
-    def _end_wishes(self, entry: Entry | None = None) -> None:
-        """End the wishes inside which an entry found a difference; without one, those not asked about."""
-        wishes = self._wishes
-        if not wishes:
+    def _end_requests(self, entry: Entry | None = None) -> None:
+        """End the requests inside which an entry found a difference; without one, those not asked about."""
+        requests = self._requests
+        if not requests:
             return
         if entry is not None:
             apart = [pair for pair, answer in entry.said if answer is Answer.DIFFERENT]
-            wishes = {p: wish for p, wish in wishes.items() if not any(map(wish.holds, apart))}
-        elif self.step.pair is None or not any(wish.holds(self.step.pair) for wish in wishes.values()):
-            wishes = {}
+            requests = {p: one for p, one in requests.items() if not any(map(one.holds, apart))}
+        elif self.step.pair is None or not any(one.holds(self.step.pair) for one in requests.values()):
+            requests = {}
         to_split = self.constraints.to_split
-        for mark in [mark for mark, place in to_split.items() if place not in wishes]:
+        for mark in [mark for mark, place in to_split.items() if place not in requests]:
             del to_split[mark]
-        self._wishes = wishes
+        self._requests = requests
 
     def _show(self, is_new: bool) -> None:
         """Add what is shown now, or put it in the place of what was shown before."""
