@@ -289,7 +289,7 @@ def test_what_a_person_volunteers_places_instances_and_costs_no_question():
 @pytest.mark.parametrize("method", ["npu", "explore_consolidate", "min_max"])
 def test_marks_are_refused(method):
     session = Session(np.arange(9.0)[:, None], method, 0, n_clusters=3)
-    with pytest.raises(InvalidDataError, match=f"{method} knows no marks; adder, cobras and cobra do"):
+    with pytest.raises(InvalidDataError, match=f"{method} knows no marks; cobras, cobra and adder do"):
         session.mark(cluster=1, pure=True)
 
 

@@ -62,5 +62,5 @@ def test_groups_that_make_no_sense(groups, sentence):
 
 
 def test_a_row_is_on_a_board_once():
-    with pytest.raises(InvalidDataError, match="once"):
+    with pytest.raises(InvalidDataError, match="Row 2 is twice on the board"):
         Board((1, 2), (2,))

@@ -16,6 +16,7 @@ from cobras import (
 )
 from cobras.methods.cobra import cobra
 from cobras.methods.registry import METHODS, Registered
+from cobras.session.file import holds_session, stored_notes
 
 X, y = load_iris(return_X_y=True)
 
@@ -36,6 +37,18 @@ def test_open_creates_and_resumes(tmp_path):
         s.redo()
         assert s.labels_.tolist() == expected[1]
     assert [p.name for p in tmp_path.iterdir()] == ["flowers.cobras"]
+
+
+def test_what_a_file_says_of_its_data_is_read_without_the_data(tmp_path):
+    path = tmp_path / "flowers.cobras"
+    assert not holds_session(path)
+    path.touch()
+    assert not holds_session(path)
+    assert (stored_notes(path), path.stat().st_size) == ((None, None), 0)
+    with Session.open(path, X, random_state=3, method="cobras") as s:
+        s.set_note(data="flowers.csv", recipe={"kind": "table"})
+    assert holds_session(path)
+    assert stored_notes(path) == ("flowers.csv", {"kind": "table"})
 
 
 def test_a_drawn_seed_is_stored(tmp_path):

@@ -55,8 +55,10 @@ class Board:
     def __post_init__(self) -> None:
         for name in ("cards", "piles"):
             object.__setattr__(self, name, tuple(map(int, getattr(self, name))))
-        if len({*self.cards, *self.piles}) < len(self.cards) + len(self.piles):
-            raise InvalidDataError(f"A row is on a board once, unlike in {self}.")
+        rows = (*self.cards, *self.piles)
+        if len({*rows}) < len(rows):
+            twice = next(row for row in rows if rows.count(row) > 1)
+            raise InvalidDataError(f"Row {twice} is twice on the board. Put it there once.")
 
     def check(self, groups: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
         """The groups as tuples; a row that is not on the board, or stands in two places, raises."""

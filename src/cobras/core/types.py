@@ -75,8 +75,8 @@ class Pair(NamedTuple):
 class Event:
     """One line of a session's journal.
 
-    `kind` is answer, board, constraint, mark, name, move, merge, split, append, undo, redo, revise or
-    rebase; `body` holds JSON values.
+    `kind` is answer, board, constraint, known, mark, name, move, merge, split, append, undo, redo, revise, rebase
+    or ids; `body` holds JSON values.
     """
 
     kind: str

@@ -16,7 +16,7 @@ from cobras.core.frames import is_frame
 from cobras.core.partition import Partition
 from cobras.core.progress import shared_items
 from cobras.core.types import Action, Answer, Event, Pair, Record
-from cobras.methods.registry import registration
+from cobras.methods.registry import METHODS, Registered, registration
 from cobras.session.acts import Acts
 from cobras.session.boards import next_board
 from cobras.session.questions import RunningSession, locked
@@ -40,6 +40,12 @@ class Preview(NamedTuple):
     partition: Partition
     n_changed: int
     taken_back: tuple[Record, ...] = ()
+
+
+def _names(can: Callable[[Registered], bool]) -> str:
+    """The methods that can do something, in words."""
+    *others, last = (name for name, method in METHODS.items() if can(method))
+    return f"{', '.join(others)} and {last}"
 
 
 class AnswerableSession(RunningSession):
@@ -110,7 +116,8 @@ class AnswerableSession(RunningSession):
     def mark(self, cluster: int, *, pure: bool = False, complete: bool = False) -> None:
         """Mark a cluster as pure (do not split it) or complete (do not touch it); with neither, remove the mark."""
         if not registration(self.parameters["method"]).honours_marks:
-            raise InvalidDataError(f"{self.parameters['method']} knows no marks; adder, cobras and cobra do.")
+            able = _names(lambda method: method.honours_marks)
+            raise InvalidDataError(f"{self.parameters['method']} knows no marks; {able} do.")
         body = {"super_instances": self._acts.marks(cluster), "pure": bool(pure), "complete": bool(complete)}
         self._add(Event("mark", body))
 
@@ -159,9 +166,9 @@ class AnswerableSession(RunningSession):
     def split(self, cluster: int) -> None:
         """Ask inside a cluster next, until two items in it are different or nothing inside is left to ask."""
         if not registration(self.parameters["method"]).honours_splits:
+            able = _names(lambda method: method.honours_splits)
             raise InvalidDataError(
-                f"{self.parameters['method']} cannot be asked to split a cluster; adder, cobras and cobra can. "
-                "Move items out of it."
+                f"{self.parameters['method']} cannot be asked to split a cluster; {able} can. Move items out of it."
             )
         self._add(self._acts.split(cluster))
 
@@ -213,7 +220,7 @@ class AnswerableSession(RunningSession):
 
     @locked
     def board(self, n_cards: int = 6) -> Board | None:
-        """Some rows to be sorted in place of answering the open question, at most so many of them cards.
+        """Some rows to be sorted in place of answering the open question, at most `n_cards` of them cards.
 
         None when nothing is left that a board could ask. Pairs and boards may be mixed at any moment.
         """

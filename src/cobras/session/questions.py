@@ -22,7 +22,7 @@ from cobras.core.partition import Partition, SuperInstance
 from cobras.core.progress import WINDOW, Progress, measure
 from cobras.core.types import Answer, Event, FloatArray, LabelArray, Pair, Record
 from cobras.methods.protocol import Method
-from cobras.methods.registry import check_registered, prepare, registration
+from cobras.methods.registry import METHODS, check_registered, prepare, registration
 from cobras.session.beliefs import Shown
 from cobras.session.entries import Entry
 from cobras.session.file import SessionFile, fingerprints, parts_to_store, stored_recipe
@@ -106,7 +106,8 @@ class RunningSession:
         path = as_path(path, "A session file")
         if method is not None and not isinstance(method, str):
             raise InvalidDataError(
-                "A session file stores its method by name: 'cobras', 'cobra', or 'module:function' for your own."
+                f"A session file stores its method by name: one of {', '.join(METHODS)}, or 'module:function' for "
+                "your own."
             )
         session = cls.__new__(cls)
         session._items, X = session._take_in(X, path)
@@ -269,7 +270,7 @@ class RunningSession:
 
     @locked
     def cluster_ids_at(self, n_answers: int) -> tuple[int, ...]:
-        """The ids of the clusters after so many answers; see `labels_at`."""
+        """The ids of the clusters after the first `n_answers` answers; see `labels_at`."""
         return self._replay.ids_at(self._answers_until(n_answers))
 
     @property

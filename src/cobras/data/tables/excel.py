@@ -103,7 +103,7 @@ def _lines_above(book: Any, sheet: str) -> int:
 def check_archive(path: Path) -> None:
     """Refuse a zip archive that unpacks to more than memory holds; the sizes that it claims are not trusted."""
     if not zipfile.is_zipfile(path):
-        return  # an .xls of old, which is not compressed
+        return  # an .xls file, which is not compressed
     try:
         with zipfile.ZipFile(path) as archive:
             packed = [m for m in archive.infolist() if m.compress_type == zipfile.ZIP_DEFLATED]
@@ -144,7 +144,8 @@ def main(path: str, table: str, extent: str) -> None:
     except LookupError as error:
         print(json.dumps({"error": error.args[0]}))
     except ModuleNotFoundError:
-        print(json.dumps({"error": "is an Excel file; pip install fastexcel to read it, or save it as CSV"}))
+        advice = "pip install 'cobras-clustering[excel]' to read it, or save it as CSV"
+        print(json.dumps({"error": f"is an Excel file; {advice}"}))
     except BaseException as error:  # a panic of the reader is no Exception
         print(json.dumps({"error": f"cannot be read as an Excel file: {first_line(error)}"}))
 
