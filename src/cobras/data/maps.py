@@ -28,6 +28,7 @@ N_LAID_OUT = 6_000  # rows that t-SNE lays out itself
 N_DIMENSIONS = 50  # principal components that t-SNE sees, as is usual
 N_NEIGHBOURS = 4  # sampled rows between which another row is placed
 BLOCK = 2_048  # rows at a time, to bound memory
+SEED = 0  # the same data has the same map whenever it is opened
 EXAGGERATED, REFINED, STRIDE = 250, 500, 125  # iterations of t-SNE: in each phase, and between two layouts
 
 
@@ -54,7 +55,7 @@ def pca_map(X: FloatArray) -> Coordinates:
     return unit_square(principal_components(X, 2))
 
 
-def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
+def tsne_maps(X: FloatArray) -> Iterator[Coordinates]:
     """Layouts by t-SNE in [0, 1], each better than the one before; none for too few rows or equal ones."""
     from openTSNE import TSNEEmbedding, affinity, initialization
 
@@ -62,16 +63,16 @@ def tsne_maps(X: FloatArray, seed: int = 0) -> Iterator[Coordinates]:
     rows = principal_components(X, max(2, min(N_DIMENSIONS, X.shape[1])))
     if n < 10 or not rows[:, 0].any():
         return
-    chosen = np.sort(np.random.default_rng(seed).permutation(n)[:N_LAID_OUT])
+    chosen = np.sort(np.random.default_rng(SEED).permutation(n)[:N_LAID_OUT])
     sample = rows[chosen]
     near = nearest(rows, sample) if n > len(chosen) else None
     # Three times the perplexity is the number of neighbours that count.
     perplexity = min(30.0, (len(chosen) - 1) / 3)
     alike = affinity.PerplexityBasedNN(
-        sample, perplexity=perplexity, method="exact", n_jobs=1, random_state=seed
+        sample, perplexity=perplexity, method="exact", n_jobs=1, random_state=SEED
     )
     start = initialization.rescale(sample[:, :2].astype(np.float64))
-    layout = TSNEEmbedding(start, alike, n_jobs=1, random_state=seed)
+    layout = TSNEEmbedding(start, alike, n_jobs=1, random_state=SEED)
     for n_iter, exaggeration, momentum in ((EXAGGERATED, 12, 0.5), (REFINED, None, 0.8)):
         for _ in range(0, n_iter, STRIDE):
             layout = layout.optimize(n_iter=STRIDE, exaggeration=exaggeration, momentum=momentum)
@@ -84,7 +85,7 @@ def principal_components(X: FloatArray, n_components: int) -> Coordinates:
 
     n, d = X.shape
     n_fitted = min(n, N_FITTED if d <= 1024 else 1024)
-    sample = X[np.sort(np.random.default_rng(0).permutation(n)[:n_fitted])].astype(np.float64)
+    sample = X[np.sort(np.random.default_rng(SEED).permutation(n)[:n_fitted])].astype(np.float64)
     found = np.zeros((n, n_components), np.float32)
     if n_fitted == 1:
         return found

@@ -29,7 +29,7 @@ DEPTH = 2  # answers
 LIKELY = (Answer.SAME, Answer.DIFFERENT)
 
 
-def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Pair | None], ...]:
+def branches(session: Session) -> tuple[Callable[[], Pair | None], ...]:
     """Return one function for each likely answer to the open question, then for each two answers, and so on.
 
     Each may run in another thread, whatever is answered. It returns the question that would come next.
@@ -37,7 +37,7 @@ def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Pair | 
     Examples
     --------
     >>> session = Session([[0.0], [0.1], [5.0], [5.1], [9.0]], "cobras", random_state=0)
-    >>> for think in branches(session, depth=1):
+    >>> for think in branches(session)[:2]:
     ...     print(think())
     Pair(i=4, j=2)
     Pair(i=4, j=2)
@@ -47,7 +47,7 @@ def branches(session: Session, depth: int = DEPTH) -> tuple[Callable[[], Pair | 
     if session.ask() is None:
         return ()
     return tuple(
-        session.question_after(*answers) for n in range(1, depth + 1) for answers in product(LIKELY, repeat=n)
+        session.question_after(*answers) for n in range(1, DEPTH + 1) for answers in product(LIKELY, repeat=n)
     )
 
 
