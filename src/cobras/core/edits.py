@@ -121,6 +121,8 @@ class Layout:
         self._moved = dict.fromkeys(row for edit in edits for row in edit.rows)
         named = {*self._moved, *(i for edit in edits for pair, _ in edit.said for i in pair)}
         self._number = base.clusters_of(named, homes)
+        # Twice: rows are moved among the clusters as they were merged. Which clusters a merge of moved rows joins
+        # is known only when these have their places.
         self._join_merged(without=self._moved)
         if self._moved:
             homes.update(base.super_instances_of(named, homes))
@@ -163,6 +165,8 @@ class Layout:
                         self._into[b] = a
 
     def _place_moved(self) -> None:
+        # In the order of the moves: where rows go depends on where those that were moved before them are by now, as
+        # the person saw it. Those that were moved later are still where they began.
         together: dict[int, list[int]] = {}
         for row in self._moved:
             together.setdefault(self._constraints.component(row), []).append(row)
@@ -223,6 +227,7 @@ class Layout:
                 and s in apart
                 and self.group(self._number[row]) == self._where(target)
             ):
+                # Already where they were moved to, they have no place of their own, and would go with the rest.
                 here = [i for i in self._moved if self._homes[i] is s]
                 self.place.update((i, self._where(i)) for i in here if i not in self.place)
                 self.rest[s] = self._new_group()

@@ -13,12 +13,12 @@ from cobras.core.partition import NodePath, Partition, SuperInstance
 from cobras.core.types import Answer, IndexArray, LabelArray, Pair, Record
 
 WINDOW = 20  # answers over which stability is measured
-# A stop is suggested from this expected ARI on, after so many answers: on the tasks of the paper, 250 answers then
-# add less than 0.02 in the mean. That clusters were stable over the last answers is no reason: with COBRAS, 0.1 was
-# still to be gained then. Both are printed by `python -m benchmarks.stopping`.
+# A stop is suggested from this expected ARI on, after this many answers: on the tasks of the paper, 250 answers
+# then add less than 0.02 in the mean. That clusters were stable over the last answers is no reason: with COBRAS,
+# 0.1 was still to be gained then. Both are printed by `python -m benchmarks.stopping`.
 ENOUGH, FEWEST = 0.97, 10
 SHORTEST, TREND = 40, 60  # answers from which the number of further ones is estimated: at least, and at most
-N_FORETOLD = 20  # beyond so many, estimates were wrong too often to be said
+N_FORETOLD = 20  # beyond this many, estimates were wrong too often to be said
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def overlap(before: Partition, now: Partition) -> IndexArray:
 
 
 def shared_items(before: Partition, now: Partition) -> dict[tuple[int, int], int]:
-    """The same, of those that share some."""
+    """How many items a cluster of `before` and one of `now` share, where they share any; see `overlap`."""
     n_before = sum(map(len, before.clusters))
     if n_before != sum(map(len, now.clusters)):
         # Rows were added, or taken back, between the two.

@@ -136,6 +136,7 @@ class Dataset:
     @property
     def visible(self) -> pl.DataFrame:
         """The columns that a person may see: neither the label nor what was dropped."""
+        # Not by select, to which a name such as ^a$ is a pattern; and polars is not imported here.
         hidden = set(self.frame.columns if self.recipe.hidden is None else self.recipe.hidden)
         return type(self.frame)([column for column in self.frame if column.name not in hidden])
 
@@ -221,6 +222,7 @@ class Dataset:
     @property
     def names(self) -> Sequence[Any]:
         """The ids as plain Python values."""
+        # No list: each number would take about 36 bytes, and there may be a billion rows.
         found: Sequence[Any] = range(len(self)) if self.large is not None else self.ids.tolist()
         return found
 
@@ -257,6 +259,7 @@ def columns_by_range(dataset: Dataset, rows: Sequence[int]) -> tuple[list[str], 
         if name not in apart:
             differ = len({str(meaning(name, row[name])) for row in values}) > 1
             apart[name] = weights.get(name, 1.0) * differ
+    # The sort is stable: of columns that differ alike, the first of the table comes first.
     names = sorted((name for name in values[0] if name != dataset.recipe.id), key=lambda name: -apart[name])
     used = [name for name in names if name in weights]
     return (used, [name for name in names if name not in weights]) if used else (names, [])

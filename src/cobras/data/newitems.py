@@ -1,7 +1,8 @@
 """Items that come later: their features, made as those of the data that a session is about.
 
 Rows of tables, images (other than by pixels), sentence embeddings and series of points depend on the recipe alone.
-The topics of texts come from the older texts, which are looked at again. The rest cannot be had.
+The topics of texts come from the older texts, which are looked at again. Other features depend on all items, so new
+items have none.
 """
 
 from __future__ import annotations
@@ -294,7 +295,7 @@ class OddCells:
         check_finite(self.source, recipe.name, numbers, start)
         low, high, fill = recipe.low, recipe.high, recipe.fill
         if not low <= fill <= high:
-            # Session files of before have no median of a column that had no gaps, but 0.
+            # Older session files have 0 in place of the median of a column that had no gaps.
             fill = low / 2 + high / 2
         return numbers, replace(recipe, kind="number", format=None, notation=None, fill=fill)
 
@@ -332,7 +333,7 @@ class OddCells:
         """A sentence for each column with such cells."""
         for recipe, words in self._odd.items():
             if recipe.kind == "category" and self.dataset is not None and self.dataset.large is None:
-                # A word that was rare has no feature, but is no news.
+                # A word that was rare has no feature either, but the session has seen it.
                 older = set(self.dataset.frame[recipe.name].cast(pl.String))
                 words = Counter({word: n for word, n in words.items() if word not in older})
             if not words:

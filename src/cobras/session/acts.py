@@ -101,6 +101,7 @@ class Acts:
             raise InvalidDataError(
                 "On a cluster of machines no single row can be moved. Merge or split clusters."
             )
+        # Of all pairs of moved rows those with the first one are enough: the others follow.
         said: list[tuple[Pair, Answer]] = [(Pair(moved[0], row), Answer.SAME) for row in moved[1:]]
         if to is not None:
             self._partition.cluster(to)
@@ -124,6 +125,7 @@ class Acts:
         for row, cluster in self._partition.clusters_of(others, self._homes).items():
             if cluster in homes.values() and cluster != to:
                 homes[row] = cluster
+        # A name belongs to the cluster, not to the row that carried it: one that stays carries it from now on.
         renamed = [[row, stays[homes[row]]] for row in names if row in homes and homes[row] in stays]
         return Event("move", {"rows": list(homes), "said": _as_lists(said), "names": renamed, **against})
 
@@ -137,6 +139,7 @@ class Acts:
         said = [(Pair(first, second), Answer.SAME)]
         trial, against = self._take_back(said, (), anyway)
         trial.add(first, second, Answer.SAME)
+        # A component with rows in other clusters would bring these along.
         inside = {row for number in (a, b) for row in self._known.of(number)}
         for row in [*more, *others]:
             if trial.relation(first, row) is None and inside.issuperset(trial.members(row)):

@@ -170,9 +170,11 @@ class SessionFile:
         n_before = n_first if in_force is None else in_force.n_before + in_force.n_rows
         if not isinstance(n_first, int) or not 0 < n_first <= n:
             raise self._other_data(n_before)
+        # By samples only, since the first question waits for this; all rows are compared in the background.
         first = X if n_first == n else X[:n_first]
         if self._journal.get_meta("quick_fingerprint") != quick_fingerprint(first):
             raise self._other_data(n_before)
+        # Also those that were undone: their rows may be at the end of the data, or be gone from it.
         n_found, stop = 0, n_first
         for entry in appends:
             rows = X[stop : stop + entry.n_rows]
@@ -261,7 +263,7 @@ class SessionFile:
 
     def _fingerprint_in_background(self, n_first: int, appends: Sequence[Entry] = ()) -> None:
         X = self._X
-        if not isinstance(X, np.ndarray):
+        if not isinstance(X, np.ndarray):  # on other machines: all rows would have to be sent here
             self._expected = None
             return
 
@@ -275,6 +277,7 @@ class SessionFile:
                 fingerprint(X[e.n_before : e.n_before + e.n_rows]) != e.fingerprint for e in appends
             )
 
+        # A program may end while it reads: what is missing then is computed when the file is opened again.
         self._thread = threading.Thread(target=work, name="cobras-fingerprint", daemon=True)
         self._thread.start()
 

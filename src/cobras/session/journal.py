@@ -98,7 +98,7 @@ class Journal:
         self._stamp: tuple[int, int] | None = None  # size and time of the last write; None when not known
         with _opening, self._explain_errors():
             self._refuse_foreign()
-            # Answers and names are nobody else's business; SQLite gives its log the permissions of the file.
+            # Other users must not read answers and names; SQLite gives its log the permissions of the file.
             with contextlib.suppress(OSError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             db = sqlite3.connect(self.path, timeout=0.2, isolation_level=None, check_same_thread=False)

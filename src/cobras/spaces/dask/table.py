@@ -48,6 +48,7 @@ class RemoteTable:
         partitions = X.to_delayed(optimize_graph=False).ravel().tolist()
         self.partitions: Sequence[Any] = workers.keep(partitions) if persist else partitions
         self.starts = np.concatenate([[0], np.cumsum(X.chunks[0], dtype=np.int64)])
+        # Whether all numbers are finite is found out in the first pass, which reads every row anyway.
         self.checked = False
 
     def __len__(self) -> int:
@@ -62,9 +63,11 @@ class RemoteTable:
         """Return what tasks, one for each partition, give for some rows."""
         partition = np.searchsorted(self.starts, rows, side="right") - 1
         where = {p: np.flatnonzero(partition == p) for p in np.unique(partition)}
+        # Pure tasks would be named after their arguments, for which dask hashes whole arrays.
         pick = dask.delayed(np.take, pure=False)
         tasks = [pick(partitions[p], rows[at] - self.starts[p], axis=0) for p, at in where.items()]
         found = np.concatenate(self.workers.results(tasks))
+        # They came by partition, but were asked for in another order.
         ordered = np.empty_like(found)
         ordered[np.concatenate([*where.values()])] = found
         return ordered
@@ -144,6 +147,7 @@ class RemoteRegion:
         self.counts = np.diff(table.starts)
         self._candidates: tuple[IndexArray, FloatArray] = np.empty(0, np.int64), np.empty((0, table.shape[1]))
         if part is not None:
+            # Kept beside the rows: every pass of a split needs them, and would follow the chain of splits again.
             self.members, self.counts = table.workers.keep(part.members()), part.counts
 
     def __len__(self) -> int:
@@ -187,6 +191,7 @@ class RemoteRegion:
         self.table.checked = True
         *joined, rows = map(np.concatenate, zip(*found, strict=True))
         sums = Sums(*joined)
+        # The representatives of the parts are among them, so their rows need not be fetched.
         self._candidates = sums.candidates[sums.candidates >= 0], rows
         sizes = np.array([each[1][:, :, 0].sum(axis=0) for each in found])
         return RemoteLabels(labels, sizes), sums

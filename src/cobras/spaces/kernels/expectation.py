@@ -7,7 +7,7 @@ from cobras.spaces.kernels.compile import Array, kernel
 
 @kernel("contract", "reassoc")
 def mixture_shares(given: Array, prior: Array, n_rounds: int) -> Array:
-    """Return the shares of a mixture that make the truth likeliest, after so many rounds.
+    """Return the shares of a mixture that make the truth likeliest, after `n_rounds` rounds.
 
     Parameters
     ----------

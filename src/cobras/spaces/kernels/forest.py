@@ -10,7 +10,7 @@ import numpy as np
 
 from cobras.spaces.kernels.compile import Array, kernel
 
-LEFT_OUT = 5  # a tree is grown without one in so many of the known rows
+LEFT_OUT = 5  # a tree is grown without one in this many of the known rows
 
 
 @kernel()

@@ -9,6 +9,9 @@ import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
 
+# More columns cost time in all that reads the coordinates, and add little: on two artificial sets of 300 series,
+# the correlation with the distances of DTW was 0.86 and 0.96 for 5 columns, 0.91 and 0.97 for 20, 0.92 and 0.98
+# for 80.
 MOST_COLUMNS = 20
 SMALL = 1e-3  # a direction whose variance is less than this part of the largest is dropped
 
