@@ -84,6 +84,13 @@ def test_the_rest_does_not_follow_a_representative_that_was_moved():
     assert together.labels.tolist() == [0, 0, 1, 0, 0, 2]
 
 
+def test_a_row_that_joins_the_rest_later_is_with_the_rest():
+    """Row 4 leaves those whose representative it was; then row 0 is said to be the same as row 2, which stayed."""
+    base = Partition(((part(0, 2, 3, 4, representative=4), part(1, 5)),))
+    found = edited(([4], [(4, 1, SAME), (4, 3, DIFFERENT)]), ([0], [(0, 2, SAME)]), base=base)
+    assert found.labels.tolist() == [0, 1, 0, 0, 1, 1]
+
+
 def test_later_answers_say_where_a_row_that_was_moved_out_belongs():
     constraints = Constraints()
     said = ((Pair(1, 0), DIFFERENT),)

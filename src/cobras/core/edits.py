@@ -165,8 +165,8 @@ class Layout:
                         self._into[b] = a
 
     def _place_moved(self) -> None:
-        # In the order of the moves: where rows go depends on where those that were moved before them are by now, as
-        # the person saw it. Those that were moved later are still where they began.
+        # In the order of the moves: one that takes a representative away puts the rest of its super-instance into
+        # another group, and those after it were made by a person who saw the rest there.
         together: dict[int, list[int]] = {}
         for row in self._moved:
             together.setdefault(self._constraints.component(row), []).append(row)
