@@ -175,9 +175,8 @@ def matrices(names: tuple[str, ...]) -> None:
             lambda s=series, w=window: dtw.distance_matrix_fast(s, window=w, parallel=False)  # type: ignore[misc]
         )
         ours, found = seconds_of(lambda p=padded, n=lengths: dtw_matrix(p, n, WINDOW))  # type: ignore[misc]
-        same = (
-            lengths.min() == lengths.max()
-        )  # otherwise the bands differ: ours goes by the longer of two series
+        # Otherwise the bands differ: ours goes by the longer of two series.
+        same = lengths.min() == lengths.max()
         away = f"{np.abs(found - expected).max():21.1e}" if same else f"{'other bands':>21}"
         print(f"{name:23}{theirs:14.3f}{ours:9.3f}{theirs / ours:7.1f}x{away}", flush=True)
 

@@ -84,9 +84,8 @@ def make_faces(folder):
 def arff_file(name, X, target):
     """A table in the words of OpenML: its file, and the types of its columns, the last of which is the class."""
     classes = TABLES[name].classes
-    if (
-        len(set(classes.values())) == len(classes) and name != "optdigits389"
-    ):  # named otherwise; known by their sizes
+    # OpenML has other names for classes: those of different sizes are known by their sizes.
+    if len(set(classes.values())) == len(classes) and name != "optdigits389":
         renamed = {group: f"'class {len(classes) - k}'" for k, group in enumerate(classes)}
         target = np.array([renamed[group] for group in target.tolist()])
     columns = [["?" if np.isnan(x) else f"{x:.15g}" for x in column] for column in X.T]

@@ -53,9 +53,8 @@ class Running:
     def ended(self) -> tuple[int, str, str]:
         """The exit code and what was printed since the address, once it has ended."""
         code = self.process.wait(timeout=LIMIT)
-        assert (
-            self.process.stdout is not None
-        )  # not communicate(): it would lose what readline() has read ahead
+        # Not communicate(): it would lose what readline() has read ahead.
+        assert self.process.stdout is not None
         assert self.process.stderr is not None
         return code, self.process.stdout.read(), self.process.stderr.read()
 

@@ -69,9 +69,8 @@ def test_cobras_recovers_the_target_on_distinct_training_rows(problem):
     assert adjusted_rand_score(problem.y[shown], session.labels_[shown]) == 1
 
 
-@given(
-    problems(distinct=True, unsure=False, transitive=True, methods=("cobra",), spaces=("table", "dtw"))
-)  # k-Shape may leave groups empty
+# Not with k-Shape, which may leave groups empty.
+@given(problems(distinct=True, unsure=False, transitive=True, methods=("cobra",), spaces=("table", "dtw")))
 def test_cobra_recovers_the_target_with_a_super_instance_per_row(problem):
     problem.train = None
     problem.options["n_super_instances"] = len(problem.X)

@@ -36,9 +36,8 @@ def test_it_asks_again_when_a_constraint_wakes_it():
     while session.ask() is not None:
         session.tell(Answer.UNSURE, session.ask())
     assert session.partition.n_clusters == 3
-    session.add_constraint(
-        1, 8, True
-    )  # instance 8 is a member of the third super-instance, 7 its representative
+    # Instance 8 is a member of the third super-instance, 7 its representative.
+    session.add_constraint(1, 8, True)
     assert session.partition.n_clusters == 3
     session.add_constraint(8, 7, True)
     assert "".join(map(str, session.labels_)) == "000111000"

@@ -25,9 +25,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with serving(dataset, folder / "fuzz.cobras") as found:
         found.answer(dataset.labels, 5)
         yield found
-    with Session.open(
-        folder / "fuzz.cobras", dataset.X, method="cobras"
-    ) as session:  # whatever came, the file is sound
+    # Whatever came, the file is sound.
+    with Session.open(folder / "fuzz.cobras", dataset.X, method="cobras") as session:
         session.ask()
 
 
@@ -50,9 +49,8 @@ def test_every_end_point_is_in_the_document_and_nothing_else(client: Client) -> 
 def test_no_request_breaks_the_server(
     client: Client, mode: GenerationMode, report_tried: Callable[..., None]
 ) -> None:
-    every = [
-        o for o in operations(client) if o.body or o.query or o.path_parameters
-    ]  # others know no variants
+    # The others have no variants.
+    every = [o for o in operations(client) if o.body or o.query or o.path_parameters]
     made = accepted = 0
     for operation in every:
 

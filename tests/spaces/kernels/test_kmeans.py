@@ -65,9 +65,8 @@ def test_laws(X: np.ndarray, k: int, seed: int, max_iter: int) -> None:
     far = squares(X, centers)
     size = np.abs(X.astype(np.float64)).max() ** 2 * X.shape[1]
     slack = 1e-5 * (far.min(1) + 1e-6 * size) if X.dtype == np.float32 else 1e-12 * (far.min(1) + size)
-    slack += (
-        4 * np.finfo(X.dtype).eps * np.sqrt(size * far.max(1))
-    )  # centers are rounded to the precision of X
+    # Centers are rounded to the precision of X.
+    slack += 4 * np.finfo(X.dtype).eps * np.sqrt(size * far.max(1))
     assert (far[np.arange(len(X)), labels] <= far.min(1) + slack).all()
     assert inertia == pytest.approx(far.min(1).sum(), rel=1e-4, abs=slack.sum() + 1e-30)
 

@@ -228,9 +228,8 @@ def test_boards_by_mouse(browser: Browser, tmp_path: Path, kinds: Any) -> None:
         page.mouse.down()
         edge = page.locator("#board-cards").bounding_box()
         left, right = one.bounding_box(), two.bounding_box()
-        page.mouse.move(
-            (left["x"] + left["width"] + right["x"]) / 2, edge["y"] + 8, steps=4
-        )  # between two cards
+        between = (left["x"] + left["width"] + right["x"]) / 2
+        page.mouse.move(between, edge["y"] + 8, steps=4)
         page.mouse.up()
         expect(page.locator(".pile .member.here")).to_have_count(1)
         page.locator('.pile[data-slot="0"]').click()  # a click places the chosen card
