@@ -167,7 +167,7 @@ def quality(n: int, k: int, apart: float, n_seeds: int) -> None:
         print(f"{name + ', less exact':<36}" + cells, flush=True)
 
 
-def mapped(n: int) -> None:
+def run_mapped(n: int) -> None:
     """Run 100 answers on a mapped file, in a process that may not hold so much data."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "X.npy")
@@ -266,7 +266,7 @@ def main() -> None:
         within(int(options.within[0]), Path(options.within[1]))
         return
     if options.mapped:
-        mapped(max(options.rows))
+        run_mapped(max(options.rows))
         return
     if options.quality:
         quality(max(options.rows), 4, 4.2, 10)

@@ -93,7 +93,7 @@ def test_a_phrase_is_what_a_person_would_say() -> None:
 )
 def test_telling_words_are_no_stop_words_and_more_frequent_inside(drawn: list[str]) -> None:
     texts = [" ".join(drawn[k::4]) for k in range(4)] + ["the lamp is not here yet"] * 4
-    found = Vocabulary(texts.__getitem__).telling(range(4), range(4, 8), 5)
+    found = Vocabulary(texts.__getitem__).telling_words(range(4), range(4, 8), 5)
     said = [word.value for word in found]
     assert not {"not", "yet", "the"} & set(said)
     assert not {"refund", "refunds"} <= set(said)

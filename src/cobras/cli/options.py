@@ -50,7 +50,7 @@ TYPE_HELP = "What a column is: number, category, text, date, or day-first or mon
 WEIGHT_HELP = "How much differences in a column count: 2 is twice, 0.5 half."
 
 
-def repeated(flag: str, metavar: str, words: str) -> Any:
+def repeatable(flag: str, metavar: str, words: str) -> Any:
     """Describe an option that may be given several times."""
     return typer.Option(flag, metavar=metavar, help=f"{words} May be repeated.")
 
@@ -64,12 +64,12 @@ class Options:
         typer.Option(metavar="COLUMN", help="A column with known classes: never used, never shown."),
     ] = None
     id: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")] = None
-    drop: Annotated[list[str] | None, repeated("--drop", "COLUMN", "A column to leave out.")] = None
+    drop: Annotated[list[str] | None, repeatable("--drop", "COLUMN", "A column to leave out.")] = None
     use: Annotated[
-        list[str] | None, repeated("--use", "COLUMN", "A column to use although it looks like a name.")
+        list[str] | None, repeatable("--use", "COLUMN", "A column to use although it looks like a name.")
     ] = None
-    types: Annotated[list[str] | None, repeated("--type", "COLUMN=TYPE", TYPE_HELP)] = None
-    weights: Annotated[list[str] | None, repeated("--weight", "COLUMN=NUMBER", WEIGHT_HELP)] = None
+    types: Annotated[list[str] | None, repeatable("--type", "COLUMN=TYPE", TYPE_HELP)] = None
+    weights: Annotated[list[str] | None, repeatable("--weight", "COLUMN=NUMBER", WEIGHT_HELP)] = None
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="table, text, image or series. [default: guessed]")
     ] = None
@@ -115,7 +115,7 @@ class Options:
         None
     )
     settings: Annotated[
-        list[str] | None, repeated("--set", "NAME=VALUE", "An option of the method, such as n_clusters=3.")
+        list[str] | None, repeatable("--set", "NAME=VALUE", "An option of the method, such as n_clusters=3.")
     ] = None
     grow: Grow = None
     scheduler: Scheduler = None

@@ -257,11 +257,11 @@ class AnswerableSession(RunningSession):
         """
         history = self._history.after(self._sort(board, groups))
 
-        def following() -> Board | None:
+        def find() -> Board | None:
             replay = Replay(self._setting, history)
             return next_board(self._setting, history, replay, self.space, n_cards)
 
-        return following
+        return find
 
     # -- changing one's mind ---------------------------------------------------------------------------------------
 

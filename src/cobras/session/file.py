@@ -150,7 +150,7 @@ class SessionFile:
                 )
         packed = self._journal.get_meta("train") or b""
         if packed and (not isinstance(packed, bytes) or len(packed) != (n_first + 7) // 8):
-            raise self._damaged("its train")
+            raise self._damage_error("its train")
         kept = np.unpackbits(np.frombuffer(packed, np.uint8), count=n_first).astype(bool) if packed else None
         first = None if train is None else train[:n_first]
         if first is not None and not (first.all() if kept is None else np.array_equal(first, kept)):
@@ -249,14 +249,14 @@ class SessionFile:
     def _parameters(self) -> dict[str, Any]:
         stored = self._journal.get_meta("parameters")
         if not isinstance(stored, dict) or not isinstance(stored.get("method"), str):
-            raise self._damaged("its parameters")
+            raise self._damage_error("its parameters")
         seed = stored.get("random_state")
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise self._damaged("its random_state")
+            raise self._damage_error("its random_state")
         check_plain(stored)
         return stored
 
-    def _damaged(self, what: str) -> SessionFileError:
+    def _damage_error(self, what: str) -> SessionFileError:
         return SessionFileError(
             f"{self._journal.path.name} is damaged: {what} cannot be read. Use a copy of it."
         )

@@ -60,7 +60,7 @@ def test_frozen_points_of_a_comparison_are_marked(tmp_path):
     ours = {"COBRAS": (steady(0.2, 0.5), costing(0, 0.01)), "Mine": (steady(0.3, 0.6), costing(1, 1))}
     summary = read_summary(experiment(tmp_path / "x", ours, limit=30))
     table = comparison_tables(summary)[0]
-    share = summary.frozen("Mine", ["easy", "medium", "hard"])
+    share = summary.frozen_shares("Mine", ["easy", "medium", "hard"])
     queries = [row[0] for row in table.rows]
     assert queries == [f"{q} †" if share[q] else str(q) for q in (5, 10, 15)]
     assert "†" in queries[-1]

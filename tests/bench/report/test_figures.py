@@ -113,7 +113,7 @@ class TestDrawing:
     @pytest.mark.parametrize("name", ["aligned-rank", "mean-ari-all", "tasks"])
     def test_frozen_points_are_pale_and_told(self, drawn, tmp_path, name):
         found = drawn[2][name]
-        share = drawn[0].frozen("COSC-NPU", ["easy", "medium", "hard"])
+        share = drawn[0].frozen_shares("COSC-NPU", ["easy", "medium", "hard"])
         first = int(np.flatnonzero(share)[0])
         assert "Pale lines, from a circle on: frozen points, where" in found.caption
         assert f"COSC-NPU from {first} queries on" in found.caption
@@ -124,7 +124,7 @@ class TestDrawing:
 
     def test_the_circle_is_at_the_first_frozen_point(self, drawn):
         summary = drawn[0]
-        share = summary.frozen("COSC-NPU", [task.name for task in summary.tasks])
+        share = summary.frozen_shares("COSC-NPU", [task.name for task in summary.tasks])
         assert len(set(share)) > 2  # runs were cut off at different numbers of queries
         figure, _ = mean_ari(summary, ["COBRAS", "COSC-NPU"])
         circles = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]

@@ -169,9 +169,9 @@ class TestComparisons:
             runs = summary.runs.filter(pl.col("method") == "COSC-NPU", pl.col("task").is_in(tasks))
             given = runs.filter("cut_off")["n_queries"].to_list()
             expected = [sum(n < q for n in given) / max(len(runs), 1) for q in range(21)]
-            np.testing.assert_allclose(summary.frozen("COSC-NPU", tasks), expected)
-        assert 0 < summary.frozen("COSC-NPU", ["easy", "hard"])[20] < 1
-        assert not summary.frozen("COBRAS", ["easy", "hard"]).any()
+            np.testing.assert_allclose(summary.frozen_shares("COSC-NPU", tasks), expected)
+        assert 0 < summary.frozen_shares("COSC-NPU", ["easy", "hard"])[20] < 1
+        assert not summary.frozen_shares("COBRAS", ["easy", "hard"]).any()
         # A frozen point repeats the one before.
         row = int(summary.runs["n_queries"].arg_min())
         last = summary.runs["n_queries"][row]

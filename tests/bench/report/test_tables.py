@@ -33,7 +33,7 @@ def marked(table):
 
 def test_frozen_points_are_marked_and_no_others(summary):
     tasks = [task.name for task in summary.tasks]
-    share = summary.frozen("COSC-NPU", tasks)
+    share = summary.frozen_shares("COSC-NPU", tasks)
     assert 0 < share[-1] < 1
     at = [q for q in (10, 25, 50, 100, 250) if share[q]]
     assert 0 < len(at) < 5
@@ -47,7 +47,7 @@ def test_frozen_points_are_marked_and_no_others(summary):
 
 def test_tasks_are_marked_by_their_own_runs(summary):
     for table, q in zip(ari_per_task(summary), (10, 25, 50, 100, 250, 250), strict=True):
-        frozen = {t.name for t in summary.tasks if summary.frozen("COSC-NPU", [t.name])[q]}
+        frozen = {t.name for t in summary.tasks if summary.frozen_shares("COSC-NPU", [t.name])[q]}
         rows = frozen | ({"mean of 3 tasks"} if frozen else set())
         assert marked(table) == {(name, "COSC-NPU") for name in rows}, table.title
         assert ("frozen" in table.caption) == bool(frozen)

@@ -242,7 +242,7 @@ def _early_and_late_ranks(summary: Summary, ranking: Ranking, method: str) -> li
     text = (
         f"its rank from {MANY} queries on: {late:.1f}, worse by {late - early:.1f} ({low:.1f} to {high:.1f})"
     )
-    if share := summary.frozen(method, ranking.tasks)[-1]:
+    if share := summary.frozen_shares(method, ranking.tasks)[-1]:
         text += f"; {percent(share)} of its runs were cut off by the time limit"
     return [first, Part(text, above((low, high), 0))]
 

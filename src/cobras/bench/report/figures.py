@@ -147,7 +147,7 @@ def aligned_rank(summary: Summary) -> Drawing:
     x = np.arange(summary.n_queries + 1)
     for i, method in enumerate(ranking.methods):
         at = _marker_positions(len(x), i, len(ranking.methods))
-        share = summary.frozen(method, ranking.tasks)
+        share = summary.frozen_shares(method, ranking.tasks)
         _draw_line(axes, x, ranking.ranks[i], share, {**styles[method].line, "markevery": at.tolist()})
         # Bars at the markers only: bands of all methods would cover each other.
         axes.vlines(at, low[i, at], high[i, at], color=styles[method].colour, linewidth=1)
@@ -175,7 +175,7 @@ def mean_ari(summary: Summary, methods: Sequence[str]) -> Drawing:
     figure, axes = _axes()
     styles = line_styles(summary.methods)
     curves = {method: mean_over_tasks([summary.curve(method, task) for task in tasks]) for method in methods}
-    frozen = {method: summary.frozen(method, tasks) for method in methods}
+    frozen = {method: summary.frozen_shares(method, tasks) for method in methods}
     _draw_curves(axes, curves, frozen, styles, markers=True)
     axes.set(xlabel="queries answered", ylabel=f"mean ARI over {len(tasks)} tasks   (better →)")
     ends = {method: float(mean.value[-1]) for method, mean in curves.items()}
@@ -245,7 +245,7 @@ def ari_per_task(summary: Summary) -> Drawing:
     for task, panel in zip(summary.tasks, grid.flat, strict=False):
         there = [method for method in summary.methods if len(summary.rows(method, task.name))]
         curves = {method: summary.curve(method, task.name) for method in there}
-        frozen = {method: summary.frozen(method, [task.name]) for method in there}
+        frozen = {method: summary.frozen_shares(method, [task.name]) for method in there}
         _draw_curves(panel, curves, frozen, styles, markers=False)
         panel.set_title(f"{shorten(task.name, 30)} ({task.n_rows}, {task.n_classes})", fontsize=8, loc="left")
         panel.tick_params(labelsize=7.5)

@@ -183,7 +183,7 @@ class Summary:
             found.append(mean_over_folds(scores[:, 0] - scores[:, 1], repetition, self.n_folds))
         return mean_over_tasks(found)
 
-    def frozen(self, method: str, tasks: Sequence[str]) -> FloatArray:
+    def frozen_shares(self, method: str, tasks: Sequence[str]) -> FloatArray:
         """For each number of queries, the share of a method's runs that the time limit had cut off before it.
 
         From there on the last clustering of such a run is repeated.

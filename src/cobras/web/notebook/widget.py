@@ -34,7 +34,7 @@ from cobras.web.notebook.document import page_document
 from cobras.web.server import make_app
 
 MEMORY = "memory"  # what the page shows in place of the name of a session file
-HEARD = ("question", "map", "computing", "ahead")  # events that the page listens to
+EVENTS = ("question", "map", "computing", "ahead")  # events that the page listens to
 KEPT = ("content-type", "content-disposition")  # headers that the page reads
 
 
@@ -96,7 +96,7 @@ class Widget(anywidget.AnyWidget):  # type: ignore[misc]
         async with self._app.router.lifespan_context(self._app):
             async for text in live.events.listen(lambda: format_event("hello", {**live.state, "ahead": []})):
                 lines = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-                if lines.get("event") in HEARD:
+                if lines.get("event") in EVENTS:
                     self._update_labels()
                     self.send({"event": lines["event"], "data": json.loads(lines["data"])})
 

@@ -58,7 +58,7 @@ class Profiles:
             found.columns = [column_model(column, places) for column in told]
             found.headers = self._headers([column.recipe.name for column in told])
         elif kind == "text":
-            found.words = self._vocabulary.telling(inside, outside, N_WORDS)
+            found.words = self._vocabulary.telling_words(inside, outside, N_WORDS)
             found.headers = ["text"]
         elif kind == "series":
             found.curves = mean_curves(self._channels, inside, outside)
@@ -88,7 +88,7 @@ class Profiles:
             return ""
         if self._cards.kind == "table":
             return column_name(self._columns.differences(places, N_COLUMNS))
-        words = self._vocabulary.telling(*self._sides(view, places), N_NAMING)
+        words = self._vocabulary.telling_words(*self._sides(view, places), N_NAMING)
         return value_line(word.value for word in words)
 
     @cached_property

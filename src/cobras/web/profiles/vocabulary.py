@@ -39,7 +39,7 @@ class Vocabulary:
 
         return frozenset(ENGLISH_STOP_WORDS)
 
-    def telling(self, inside: Sequence[int], outside: Sequence[int], n: int) -> list[Share]:
+    def telling_words(self, inside: Sequence[int], outside: Sequence[int], n: int) -> list[Share]:
         """The n words that tell the texts of some rows apart from those of others, the most telling first."""
         here, there = self._shares(inside), self._shares(outside)
         mean = (sum(here.values()) + sum(there.values())) / 2
