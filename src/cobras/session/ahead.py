@@ -89,8 +89,8 @@ class Worker:
     """
 
     # Not a ThreadPoolExecutor: the interpreter waits for its threads, and a split cannot be stopped half-way. After
-    # Ctrl-C the program would live on for up to 9.4 s with ten million rows (docs/guides/scale.md, longest answer),
-    # and for ever where workers on other machines no longer reply.
+    # Ctrl-C the program would live on until it is done: 0.3 s for the first one of ten million rows
+    # (docs/guides/scale.md), and for ever where workers on other machines no longer reply.
     def __init__(self, name: str) -> None:
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         threading.Thread(target=self._work, name=f"cobras-{name}", daemon=True).start()
