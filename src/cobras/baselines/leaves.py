@@ -42,7 +42,7 @@ class SortedColumns(NamedTuple):
         """Sort the columns of X; O(d n log n)."""
         low = X.min(axis=0)
         span = X.max(axis=0) - low
-        # Trees only see the order of values: scaled, none is lost in single precision, nor overflows.
+        # Trees only see the order of values. Scaled to [0, 1], no value overflows or is lost in single precision.
         scaled = ((X - low) / np.where(span > 0, span, 1)).astype(np.float32)
         value = np.ascontiguousarray(scaled.T)
         order = np.argsort(value, axis=1, kind="stable").astype(np.int32)

@@ -66,7 +66,7 @@ class Editor:
         layout = Layout(base, edits, constraints, self._homes)
         if layout.is_plain:
             return base
-        # A clustering as before is the same object, so that who compares two sees it at once.
+        # A clustering as before is the same object, so that whoever compares two sees it at once.
         key = base.groups, layout.key()
         if self._last is None or self._last[0] != key:
             self._last = key, self._build(base, layout)

@@ -1,4 +1,4 @@
-"""How things show themselves in a notebook: a heading, a table and a line, as HTML without scripts or styles."""
+"""How results are shown in a notebook: a heading, a table and a line, as HTML without scripts or styles."""
 
 from __future__ import annotations
 

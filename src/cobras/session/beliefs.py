@@ -114,7 +114,7 @@ def growth_of(step: Step, constraints: Constraints, old: Space, space: GrownSpac
         shown = Shown(step, step.partition, frozenset())
         with one_thread():
             likely = probabilities(shown, old, space.rows, None)
-        # Who has beliefs is unsure of what is far; distances alone are compared here.
+        # A method with beliefs is unsure of rows that are far away; without them only distances are compared.
         sees_far = step.beliefs is not None
         given = step.partition, space, likely, marked, {*constraints.complete}
         space.memo[key] = grow_partition(*given, sees_far=sees_far)

@@ -214,7 +214,7 @@ class Journal:
         """Take the lock, create or migrate the tables in one transaction, then turn to a write-ahead log."""
         self._rows("PRAGMA locking_mode = EXCLUSIVE")
         self._rows("PRAGMA synchronous = FULL")
-        # At every commit, so that who moves the file of a killed program without its -wal loses nothing.
+        # At every commit, so that whoever moves the file of a killed program without its -wal loses nothing.
         self._rows("PRAGMA wal_autocheckpoint = 1")
 
         def migrate(db: sqlite3.Connection) -> None:

@@ -132,7 +132,7 @@ def _wide(
 ) -> SeriesData:
     numbers = _value_columns(source, frame, (id, label, *drop))
     begin, end = frame.columns.index(numbers[0]), frame.columns.index(numbers[-1])
-    # A column without any value, between others, is a moment that no series knows.
+    # A column without any value, between others, is a moment at which no series has one.
     empty = [name for name in frame.columns[begin:end] if frame[name].null_count() == frame.height]
     moments = [name for name in frame.columns if name in {*numbers, *empty} - {id, label, *drop}]
     values = np.column_stack([_floats(frame[name]) for name in moments])

@@ -90,7 +90,7 @@ class DataChoices(Change):
 
 
 class Mark(Model):
-    """A promise about a cluster; both false takes it back.
+    """A mark of a cluster; both false removes it.
 
     With `version`, only if the clusters are still those of that `versions.labels`.
     """

@@ -161,7 +161,7 @@ async def revisit(context: Here, body: bodies.Constraint) -> Response:
 
 @routes.post("/mark", response_model=models.Question)
 async def mark(context: Here, body: bodies.Mark) -> Response:
-    """Promise that a cluster is pure or complete, or take that back."""
+    """Mark a cluster as pure or complete, or remove the mark."""
 
     def check(view: View) -> None:
         check_cluster(view, body.cluster, body.version)
@@ -170,10 +170,10 @@ async def mark(context: Here, body: bodies.Mark) -> Response:
 
     def action(session: Session) -> str:
         session.mark(body.cluster, pure=body.pure, complete=body.complete)
-        promise = "complete" if body.complete else "pure" if body.pure else "open again"
-        return f"Cluster {context.live.view.ids[body.cluster]} is {promise}."
+        state = "complete" if body.complete else "pure" if body.pure else "open again"
+        return f"Cluster {context.live.view.ids[body.cluster]} is {state}."
 
-    return reply(context.question(await change(context, "Taking in a promise", action, check)))
+    return reply(context.question(await change(context, "Marking the cluster", action, check)))
 
 
 @routes.post("/name", response_model=models.Question)

@@ -79,7 +79,7 @@ class Series(Model):
 
 
 class ProgressSeries(Model):
-    """Progress with its course."""
+    """Progress, and what it was after each answer."""
 
     version: int
     progress: ProgressModel

@@ -215,7 +215,7 @@ def read_large(table: LargeTable, choices: Choices, stored: Recipe | None) -> Da
     choices.check(table.source, table.head.columns)
     notes = [f"Read {table.height:,} rows x {table.head.width} columns piece by piece: too many to load."]
     candidates = choices.usable(table.head.columns)
-    # Before long passes: a damaged file may promise any number of rows.
+    # Before long passes: a damaged file may claim any number of rows.
     create_mapped_matrix((table.height, 1))
     ignored: dict[str, str] = {}
     if stored is not None and stored.columns is not None:
