@@ -169,3 +169,12 @@ def known(session) -> Constraints:
             if pair not in record.void:
                 constraints.add(*pair, said)
     return constraints
+
+
+def constraints_of(session) -> Constraints:
+    """The must-links and cannot-links that the session gives, with all that they imply."""
+    links, constraints = session.constraints(), Constraints()
+    for pairs, said in ((links.must_link, Answer.SAME), (links.cannot_link, Answer.DIFFERENT)):
+        for i, j in pairs.tolist():
+            constraints.add(i, j, said)
+    return constraints

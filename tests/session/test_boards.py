@@ -47,6 +47,7 @@ def test_a_board_answers_the_open_question():
     assert {*pair} <= {*board.cards, *board.piles}
     session.sort(board, true_groups(board))
     assert session._replay.constraints.relation(*pair) is not None
+    assert session._replay.constraints.volunteered == set()
     assert session.undo().text == f"a board of {len(board.cards)} cards"
     assert (session.ask(), session.board()) == (pair, board)
 
