@@ -30,16 +30,16 @@ soak: .venv/test            ## kills, flipped bits, nasty files and requests by 
 	COBRAS_SOAK=1 $(BIN)/python -m pytest $(XDIST) --dist=worksteal $(SOAK)
 
 bench: .venv/peers          ## speed beside scikit-learn and the peers, as ratios, and growth with the rows
-	$(BIN)/python -m benchmarks.kmeans
+	$(BIN)/python -m benchmarks.peers.kmeans
 	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.baselines
+	$(BIN)/python -m benchmarks.peers.baselines
 	$(BIN)/python -m benchmarks.speed --growth
-	$(BIN)/python -m benchmarks.scale
-	$(BIN)/python -m benchmarks.cluster
-	$(BIN)/python -m benchmarks.web
+	$(BIN)/python -m benchmarks.large.scale
+	$(BIN)/python -m benchmarks.large.cluster
+	$(BIN)/python -m benchmarks.page.web
 
 agreement: .venv/peers      ## same behaviour as cobras-ts, 50 seeds
-	$(BIN)/python -m benchmarks.agreement
+	$(BIN)/python -m benchmarks.peers.agreement
 
 docs: .venv/docs            ## HTML in docs/_build, tutorials included, which are run
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build

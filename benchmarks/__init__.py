@@ -1,5 +1,7 @@
 """Speed and quality, measured as ratios; here the data sets: none is downloaded, features lie in [0, 1].
 
+`large` is about much data, `page` about the waiting of a person, `peers` about what others have published.
+
 Spambase (4,601 mails, 57 columns) is used where COBRAS_DATA names a folder with spambase.csv, its class last.
 """
 

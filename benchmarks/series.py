@@ -35,8 +35,8 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks import FloatArray, IntArray
-from benchmarks.agreement import compare
-from benchmarks.peer import _Oracle
+from benchmarks.peers.agreement import compare
+from benchmarks.peers.peer import _Oracle
 from cobras import ADDER, COBRAS
 from cobras.data.items.series import read_series
 from cobras.spaces.kernels.dtw import dtw_matrix

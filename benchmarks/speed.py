@@ -25,7 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks import HAS_SPAMBASE, FloatArray, IntArray, blobs, load
-from benchmarks.peer import REFERENCE, run_cobras_ts
+from benchmarks.peers.peer import REFERENCE, run_cobras_ts
 from cobras import COBRA, COBRAS, COBS, COSC, NPU, Answer, ExploreConsolidate, MinMax, MPCKMeans, Session
 
 DATA_SETS = ("iris", "wine", "wdbc", "digits", "blobs-10000", "blobs-100000")

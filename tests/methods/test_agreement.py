@@ -1,11 +1,11 @@
 """Question by question the same as the authors' package, cobras-ts, when both make the same splits.
 
-`benchmarks/agreement.py` compares the two with their own k-means, over many seeds.
+`benchmarks/peers/agreement.py` compares the two with their own k-means, over many seeds.
 """
 
 import numpy as np
 import pytest
-from benchmarks.peer import REFERENCE, run_cobras_ts
+from benchmarks.peers.peer import REFERENCE, run_cobras_ts
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits

@@ -46,12 +46,3 @@ def test_the_table_of_layers_is_what_the_tests_allow():
     layers = {name: set(re.findall(r"`(\w+)`", allowed)) for name, allowed in rows if name in ALLOWED}
     folders = {path.name for path in (ROOT / "src" / "cobras").iterdir() if path.is_dir()}
     assert layers == {name: allowed for name, allowed in ALLOWED.items() if name in folders}
-
-
-def test_no_folder_of_the_documentation_is_crowded():
-    made = "tutorials"  # by `make docs`, and not kept
-    kept = [path for path in (ROOT / "docs").iterdir() if path.name != made and path.name[0] not in "_."]
-    assert len(kept) <= 14
-    for folder in filter(Path.is_dir, kept):
-        names = [p.name for p in folder.iterdir() if not p.name.startswith(("_", "."))]
-        assert len(names) <= 14, folder

@@ -1,6 +1,6 @@
 """From the command to the first question on a large CSV file, beside what polars needs to read it.
 
-    python -m benchmarks.reading [--rows 1000000]
+    python -m benchmarks.large.reading [--rows 1000000]
 
 Two files of 20 columns: fractions only, and a mix of fractions, whole numbers, words, dates and gaps. Each line has
 the seconds of `polars.read_csv` in a process of its own, start and import included, and those of `cobras ask` from

@@ -1,8 +1,10 @@
 """Speed and quality of `cobras.spaces.kernels.kmeans.kmeans` beside scikit-learn's `KMeans`, on one thread.
 
-Usage: ``python -m benchmarks.kmeans``, about a minute. Both sides run ten restarts with the same tolerance; runs
-alternate in one process and the table gives medians, since a shared machine is noisy. Up to 1,000 rows a run is
-five calls in a row, as COBRAS makes them (a single call right after scikit-learn's finds cold caches: 32x at 50).
+    python -m benchmarks.peers.kmeans
+
+About a minute. Both sides run ten restarts with the same tolerance; runs alternate in one process and the table
+gives medians, since a shared machine is noisy. Up to 1,000 rows a run is five calls in a row, as COBRAS makes
+them (a single call right after scikit-learn's finds cold caches: 32x at 50).
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """A collection that grows: what an append costs beside a new session, and what appends in batches cost in quality.
 
-Run as ``python -m benchmarks.growing``: 1 % more rows on 1,000,000 x 20 after 20 answers, the processor time of
-`append` to the next question over that of a new session on all rows, to its first question and to where the old
-one was, after 20 answers (medians of five runs). With ``--tasks``, the mean ARI after 100 answers on the tasks of
-the paper that are at hand (COBRAS_DATA names their folder): the rows in ten batches, shuffled, with ten answers
-after each, beside all rows at once.
+    python -m benchmarks.large.growing [--tasks]
+
+1 % more rows on 1,000,000 x 20 after 20 answers, the processor time of `append` to the next question over that
+of a new session on all rows, to its first question and to where the old one was, after 20 answers (medians of
+five runs). With `--tasks`, the mean ARI after 100 answers on the tasks of the paper that are at hand
+(COBRAS_DATA names their folder): the rows in ten batches, shuffled, with ten answers after each, beside all
+rows at once.
 """
 
 from __future__ import annotations

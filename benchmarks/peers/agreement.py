@@ -1,6 +1,6 @@
 """Mean ARI of our COBRAS beside that of the authors' own package, cobras-ts.
 
-    python -m benchmarks.agreement [--seeds 50]
+    python -m benchmarks.peers.agreement [--seeds 50]
 
 That both ask the same questions when they make the same splits is tested in `tests/methods/test_agreement.py`.
 The reference options copy what cobras-ts does; there the difference must stay within three standard errors,
@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks import FloatArray, load
-from benchmarks.peer import REFERENCE, run_cobras_ts
+from benchmarks.peers.peer import REFERENCE, run_cobras_ts
 from cobras import COBRAS
 
 DATA_SETS = ("wine", "wdbc", "digits")

@@ -1,6 +1,6 @@
 """How long a person waits for the next board of six cards after sorting one, without a browser.
 
-    python -m benchmarks.boards [--rows 10000 200000] [--boards 40]
+    python -m benchmarks.page.boards [--rows 10000 200000] [--boards 40]
 
 Sorting a board and finding the next one, in one thread and with nothing computed ahead: what the page shows after a
 person has looked at a board comes no later than this. Wall time: measure on a machine that does nothing else.

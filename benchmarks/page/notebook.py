@@ -1,6 +1,6 @@
 """The widget as a person feels it, in a real JupyterLab and a real marimo: from a key press to the next pair.
 
-    python -m benchmarks.notebook [--rows 10000] [--answers 100] [--think 0.3]
+    python -m benchmarks.page.notebook [--rows 10000] [--answers 100] [--think 0.3]
 
 `key to pair` ends when the frame with the next pair has been drawn. `method` is what the session itself needs for
 the same answer, measured alone in this process, with the same thinking ahead. `beyond` is the rest: messages,
@@ -21,7 +21,7 @@ from tests.web.notebook import hosts
 from tests.web.page.browser import PATIENCE, chromium
 
 from benchmarks import FloatArray, IntArray, blobs
-from benchmarks.web import press
+from benchmarks.page.web import press
 from cobras import Session
 from cobras.session.ahead import Thinker
 

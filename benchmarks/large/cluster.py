@@ -1,6 +1,6 @@
 """How long a person waits when the rows lie on a cluster, and what is sent.
 
-    python -m benchmarks.cluster [--rows 5000000] [--workers 2] [--answers 30]
+    python -m benchmarks.large.cluster [--rows 5000000] [--workers 2] [--answers 30]
 
 Overlapping blobs, float32, 20 columns, made on the workers: processes of this machine, one thread each. Prints the
 time to the first question (from the array to the pair), the times from an answer to the next question, what is sent

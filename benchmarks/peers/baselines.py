@@ -1,7 +1,9 @@
 """What the COBRAS paper compares with: speed and quality beside a peer, and growth with the rows.
 
-Usage: ``python -m benchmarks.baselines [mpckmeans] [npu] [cosc] [cobs]``, all four by default. One thread and CPU
-seconds, except for the pool of COBS. Kernels are compiled before the clock starts.
+    python -m benchmarks.peers.baselines [mpckmeans] [npu] [cosc] [cobs]
+
+All four by default. One thread and CPU seconds, except for the pool of COBS. Kernels are compiled before the
+clock starts.
 
 - mpckmeans, npu: MPCKMeans with the same constraints, and NPU with it, beside active-semi-supervised-clustering,
   which needs minutes. On digits its time comes from one seed, because it searches the farthest pair of rows with a
@@ -326,7 +328,7 @@ def cobs(sizes: tuple[int, ...] = (500, 1_000, 2_000, 4_000)) -> None:
 
 def in_process(*arguments: str, **options: Any) -> Any:
     """What this module prints as JSON, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.baselines", *arguments]
+    command = [sys.executable, "-m", "benchmarks.peers.baselines", *arguments]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout)
 
 

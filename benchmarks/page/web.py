@@ -1,7 +1,7 @@
 """The web page as a person feels it: from a key press to the next pair on the screen, in a real browser.
 
-    python -m benchmarks.web [--rows 10000 200000] [--answers 100] [--think 0.3]
-    python -m benchmarks.web --demo
+    python -m benchmarks.page.web [--rows 10000 200000] [--answers 100] [--think 0.3]
+    python -m benchmarks.page.web --demo
 
 A server of its own, Debian's chromium (or the one that COBRAS_CHROMIUM names) driven by playwright, real keys. A
 time ends when the frame with the next pair has been drawn. All that a person's browser does meanwhile (map, labels,

@@ -1,6 +1,6 @@
 """How long a person waits, from ten thousand to ten million rows.
 
-    python -m benchmarks.scale [--rows 10000 100000 1000000] [--method adder] [--quality] [--mapped] [--peer]
+    python -m benchmarks.large.scale [--rows 10000 100000 1000000] [--method adder] [--quality] [--mapped] [--peer]
 
 Overlapping blobs, float32, 20 columns at every number of rows and 256 columns at a million. A *pass* is the median
 time of ``X @ w`` over the same data in the same process. Each line is a process of its own and holds the time to
@@ -175,7 +175,7 @@ def run_mapped(n: int) -> None:
         np.save(path, X)
         np.save(Path(folder, "y.npy"), y)
         limit = 7 * X.nbytes // 8
-        child = [sys.executable, "-m", "benchmarks.scale", "--within", str(limit), str(path)]
+        child = [sys.executable, "-m", "benchmarks.large.scale", "--within", str(limit), str(path)]
         print(f"{X.nbytes / 1e6:,.0f} MB mapped, at most {limit / 1e6:,.0f} MB of data: ", end="", flush=True)
         del X
         print(subprocess.run(child, check=True, capture_output=True, text=True).stdout, end="")
@@ -198,7 +198,7 @@ def within(limit: int, path: Path) -> None:
 
 def peers(rows: list[int]) -> None:
     """Print the CPU seconds of 100 answers beside those of cobras-ts."""
-    from benchmarks.peer import run_cobras_ts
+    from benchmarks.peers.peer import run_cobras_ts
 
     for n in rows:
         X, y = overlapping(n, 20)
@@ -281,7 +281,7 @@ def main() -> None:
     )
     table = []
     for n, d in [*((n, 20) for n in options.rows), *((n, 256) for n in options.rows if n == 1_000_000)]:
-        child = [sys.executable, "-m", "benchmarks.scale", "--method", options.method]
+        child = [sys.executable, "-m", "benchmarks.large.scale", "--method", options.method]
         child += ["--one", str(n), str(d)]
         found = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
         print(line(found), flush=True)

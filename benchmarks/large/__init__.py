@@ -1,0 +1,1 @@
+"""Much data: how long a person waits, what is read and sent, and what new rows cost."""

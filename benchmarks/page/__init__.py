@@ -1,0 +1,1 @@
+"""The page, the widget and boards: how long a person waits for the next question."""
