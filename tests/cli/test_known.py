@@ -186,6 +186,21 @@ def test_files_that_cannot_be_used_are_refused(partly: Path, text: str, sentence
     assert "\n" not in str(error.value)
 
 
+def test_links_that_contradict_each_other_or_the_answers_are_named_by_ids(
+    partly: Path, capsys: Captured
+) -> None:
+    links = "i,j,answer\nf00,f01,same\nf01,f02,same\n"
+    Path("known.csv").write_text(f"{links}f00,f02,different\n")
+    assert main(["ask", "flowers.csv", "--known", "known.csv"]) == 2
+    assert "'f01' and 'f02' are same, but 'f00' and 'f02' are different" in capsys.readouterr().err
+    Path("known.csv").write_text(links)
+    run = ["run", "flowers.csv", "--label", "species", "--max-queries", "0", "--known", "known.csv"]
+    assert main([*run, "--method", "cobras"]) == 0
+    Path("known.csv").write_text("i,j,answer\nf00,f02,different\n")
+    assert main(run) == 2
+    assert "('f00', 'f02') contradicts earlier answers: 'f00' and 'f01' are" in capsys.readouterr().err
+
+
 def test_a_number_is_no_row_where_others_are_named_by_ids(tmp_path: Path) -> None:
     table, known = tmp_path / "t.csv", tmp_path / "known.csv"
     table.write_text("ticket,x,y\n" + "".join(f"{100 + k * k},{k % 3},{k % 4}\n" for k in range(12)))

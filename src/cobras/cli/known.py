@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cobras.cli.options import is_column
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 from cobras.core.notebook import quantity
 from cobras.core.types import Answer, Pair
 
@@ -60,7 +60,10 @@ def add_known(session: Session, dataset: Dataset, known: str) -> None:
     )
     said = {record.said for record in session.history if record.kind == "known"}
     if said.isdisjoint((*pairs_of_groups(groups), *pairs) for groups in (folded, plain)):
-        session.add_constraints(found.must_link, found.cannot_link, labels=found.labels)
+        try:
+            session.add_constraints(found.must_link, found.cannot_link, labels=found.labels)
+        except InconsistentAnswersError as error:
+            raise error.with_names(dataset.names) from None
         print(_description(found, len(folded), known), file=sys.stderr)
 
 

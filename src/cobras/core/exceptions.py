@@ -33,16 +33,33 @@ class InconsistentAnswersError(CobrasError, ValueError):
     """
 
     def __init__(
-        self, pair: Pair, answer: Answer, chain: Sequence[tuple[Pair, Answer]], *, at_once: bool = False
+        self,
+        pair: Pair,
+        answer: Answer,
+        chain: Sequence[tuple[Pair, Answer]],
+        *,
+        at_once: bool = False,
+        names: Sequence[object] | None = None,
     ) -> None:
-        self.pair, self.answer, self.chain = pair, answer, tuple(chain)
-        steps = ", ".join(f"{i} and {j} are {known.name.lower()}" for (i, j), known in self.chain)
+        self.pair, self.answer, self.chain, self._at_once = pair, answer, tuple(chain), at_once
+        if names is None:
+            names = range(1 + max(row for two in (pair, *(step for step, _ in chain)) for row in two))
+        steps = ", ".join(
+            f"{names[i]!r} and {names[j]!r} are {known.name.lower()}" for (i, j), known in self.chain
+        )
+        i, j = (repr(names[row]) for row in pair)
         super().__init__(
-            f"The links contradict each other: {steps}, but {pair.i} and {pair.j} are {answer.name.lower()}. "
+            f"The links contradict each other: {steps}, but {i} and {j} are {answer.name.lower()}. "
             "Leave one of them out."
             if at_once
-            else f"Answer {answer.name} for pair ({pair.i}, {pair.j}) contradicts earlier answers: {steps}. "
+            else f"Answer {answer.name} for pair ({i}, {j}) contradicts earlier answers: {steps}. "
             "Revise one of them, or answer otherwise."
+        )
+
+    def with_names(self, names: Sequence[object]) -> InconsistentAnswersError:
+        """The same error, with the names of the rows in place of their numbers."""
+        return InconsistentAnswersError(
+            self.pair, self.answer, self.chain, at_once=self._at_once, names=names
         )
 
 
