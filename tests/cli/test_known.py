@@ -195,7 +195,8 @@ def test_links_that_contradict_each_other_or_the_answers_are_named_by_ids(
     assert "'f01' and 'f02' are same, but 'f00' and 'f02' are different" in capsys.readouterr().err
     Path("known.csv").write_text(links)
     run = ["run", "flowers.csv", "--label", "species", "--max-queries", "0", "--known", "known.csv"]
-    assert main([*run, "--method", "cobras"]) == 0
+    run += ["--session", "s.cobras", "--method", "cobras"]
+    assert main(run) == 0
     Path("known.csv").write_text("i,j,answer\nf00,f02,different\n")
     assert main(run) == 2
     assert "('f00', 'f02') contradicts earlier answers: 'f00' and 'f01' are" in capsys.readouterr().err
