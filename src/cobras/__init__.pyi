@@ -9,6 +9,7 @@ from .core.constraints import Constraints as Constraints
 from .core.exceptions import CobrasError as CobrasError
 from .core.exceptions import DataChangedError as DataChangedError
 from .core.exceptions import DataGrownError as DataGrownError
+from .core.exceptions import DataWarning as DataWarning
 from .core.exceptions import InconsistentAnswersError as InconsistentAnswersError
 from .core.exceptions import InfeasibleConstraintsError as InfeasibleConstraintsError
 from .core.exceptions import InvalidDataError as InvalidDataError

@@ -197,4 +197,4 @@ def test_a_row_of_gaps_alone_is_in_no_cluster_for_sure(folder: Path, capsys: Cap
     captured = capsys.readouterr()
     out = pl.read_csv(captured.out.encode())
     assert (out["cluster"].null_count(), out["cluster"][-1], out["confidence"][-1]) == (1, None, 0)
-    assert captured.err == "No value to compare by in 1 row of new.csv: confidence 0.\n"
+    assert captured.err == "No value to compare by in 1 row of new.csv: medians stand in.\n"

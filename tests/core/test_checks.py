@@ -22,6 +22,7 @@ from cobras import InvalidDataError, Session
         (np.ones((2, 2), complex), "X holds complex numbers"),
         ([1.0, 2.0], "its shape is \\(2,\\)"),
         ([["rose"], ["lily"]], "Column 0 of X holds .*rose.*, but only numbers can be clustered"),
+        ([[1.0], ["lily"]], "Column 0 of X holds .*lily.* in row 1, but only numbers can be clustered"),
         ([[1.0], [2.0, 3.0]], r"X is not a table.*[^.]\.$"),
         (pa.record_batch({"day": [dt.date(2024, 1, 31)], "size": [1.5]}), "X is not a table of numbers: "),
         ([[1e300], [0.0]], "values beyond"),

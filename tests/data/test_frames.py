@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cobras import (
     DataChangedError,
+    DataWarning,
     InvalidDataError,
     LabelOracle,
     Session,
@@ -302,10 +303,12 @@ def test_appended_values_are_shown_as_they_were_given(kind: str, added: str) -> 
     """Fractions where there were whole numbers, a word that is no number, a frame of another library."""
     words = ["a", "b"] * 5
     session = Session(KINDS[kind](pl.DataFrame({"n": range(10), "w": words})), random_state=0)
-    session.append(KINDS[added](pl.DataFrame({"n": [2.7, None], "w": ["a", "c"]})))
+    with pytest.warns(DataWarning, match=r"a word that the session has not seen \('c'\)"):
+        session.append(KINDS[added](pl.DataFrame({"n": [2.7, None], "w": ["a", "c"]})))
     shown = open_frame(session.to_frame()).table
     assert shown["n"].to_list() == [*range(10), 2.7, None]
-    session.append(KINDS[added](pl.DataFrame({"n": ["3", "many"], "w": ["b", "b"]})))
+    with pytest.warns(DataWarning, match=r"'n' holds no number \('many'\): it counts as missing"):
+        session.append(KINDS[added](pl.DataFrame({"n": ["3", "many"], "w": ["b", "b"]})))
     shown = open_frame(session.to_frame()).table
     assert shown["n"].to_list()[-2:] == ["3", "many"]
     assert shown["w"].to_list() == [*words, "a", "c", "b", "b"]
@@ -328,3 +331,35 @@ def test_halves_of_characters_become_question_marks():
     assert dataset.show(0).values == {"?": 0.0, "word": "a?"}
     assert list(dataset.ids)[:2] == ["?0", "?1"]
     assert Session(frame.iloc[:, :1], random_state=0).space.n == 6
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_cells_of_new_rows_that_do_not_fit_are_told(kind: str) -> None:
+    frame = pl.DataFrame({"n": range(10), "w": ["a", "b"] * 5})
+    session = Session(KINDS[kind](frame), random_state=0)
+    run(session, LabelOracle([k % 2 for k in range(10)]))
+    odd = KINDS[kind](pl.DataFrame({"n": ["3", "many", None], "w": ["a", "b", None], "more": [1, 2, 3]}))
+    for call in (session.predict, session.predict_proba, session.append):
+        with pytest.warns(DataWarning) as told:
+            call(odd)
+        assert [str(warning.message) for warning in told] == [
+            "No value to compare by in 1 row of DataFrame: medians stand in.",
+            "In 1 row of DataFrame, 'n' holds no number ('many'): it counts as missing.",
+        ]
+        assert {warning.filename for warning in told} == {__file__}
+    assert len(session.labels_) == 13
+
+
+def test_a_row_of_gaps_is_in_no_cluster_for_sure_as_in_the_shell() -> None:
+    """`cobras predict` gives it the cluster of the medians and the confidence 0."""
+    frame = pl.DataFrame({"n": [*range(5), *range(20, 25)], "w": ["a"] * 5 + ["b"] * 5})
+    session = Session(frame, random_state=0)
+    run(session, LabelOracle([0] * 5 + [1] * 5))
+    with pytest.warns(DataWarning, match="No value to compare by in 1 row"):
+        found = session.predict_proba(pl.DataFrame({"n": [2, None], "w": ["a", None]}))
+    np.testing.assert_allclose(found.sum(axis=1), [1, 0])
+    with pytest.warns(DataWarning, match="No value to compare by in 1 row"):
+        labels = session.predict(pl.DataFrame({"n": [2, None], "w": ["a", None]}))
+    assert labels.shape == (2,)
+    with pytest.raises(InvalidDataError, match="X holds NaN or infinity, first at row 0"):
+        session.predict(np.full((1, session.space.X.shape[1]), np.nan))

@@ -108,7 +108,7 @@ def test_a_table_larger_than_memory_comes_in_pieces(
         ),
         (
             "name,age,height,colour,planted\na,1,2,red,\nb,2,2,red,\nTotal,2,3,,\nNote 10,,,,\n",
-            ["No value to compare by in 1 row of new.csv: confidence 0."],
+            ["No value to compare by in 1 row of new.csv: medians stand in."],
         ),
         (
             "age,height,colour,planted,size,taste\n1,2,red,2024-01-03,9,sour\n",
@@ -177,7 +177,7 @@ def test_rows_of_gaps_alone_are_told_apart(plants: Dataset, tmp_path: Path) -> N
     (part,) = read_new_items(new, plants, notes)
     assert part.unknown is not None
     assert part.unknown.tolist() == [True, True, False, True]
-    assert "No value to compare by in 3 rows of new.csv: confidence 0." in notes
+    assert "No value to compare by in 3 rows of new.csv: medians stand in." in notes
 
 
 def test_one_odd_cell_spoils_no_column_with_decimal_commas(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_one_odd_cell_spoils_no_column_with_decimal_commas(tmp_path: Path) -> No
         _, X, notes = new_items(new, dataset)
         np.testing.assert_array_equal(X, [[0, 1], [0.5, 1], [1, 0]])
         assert notes == [
-            "No value to compare by in 1 row of new.csv: confidence 0.",
+            "No value to compare by in 1 row of new.csv: medians stand in.",
             f"In 1 row of new.csv, 'length' holds no number ({odd!r}): it counts as missing.",
             "In 1 row of new.csv, 'sold' holds no number ('maybe'): it counts as missing.",
         ]

@@ -182,14 +182,24 @@ def _numbers(X: Any, array: np.ndarray[Any, Any]) -> FloatArray:
         try:
             column.astype(np.float64)
         except (ValueError, TypeError):
+            row = next(k for k, value in enumerate(column) if not _is_number(value))
             raise InvalidDataError(
-                f"Column {name!r} of X holds {column[0]!r}, but only numbers can be clustered. Drop or encode it."
+                f"Column {name!r} of X holds {column[row]!r} in row {row}, but only numbers can be "
+                "clustered. Drop or encode it."
             ) from None
         except OverflowError:
             raise InvalidDataError(
                 f"Column {name!r} of X holds numbers that are too large. Scale it first."
             ) from None
     return array.astype(np.float64)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        np.asarray(value, object).astype(np.float64)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def as_train_mask(train_indices: Any, n: int) -> BoolArray | None:

@@ -92,6 +92,10 @@ class DataGrownError(DataChangedError):
         )
 
 
+class DataWarning(UserWarning):
+    """Cells of new rows do not fit the column of the session, and say nothing of their rows."""
+
+
 class StopAsking(Exception):  # noqa: N818 - not an error, like StopIteration
     """An oracle raises it to end a run: nobody is left who could answer, and what was answered stays."""
 

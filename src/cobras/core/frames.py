@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from cobras.core.checks import is_dask
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, StableIds
+from cobras.core.types import BoolArray, ClusterNames, ClusterNumbers, FloatArray, StableIds
 
 # The reader of data frames is named here and imported when needed, as methods are: sessions do not know files.
 READER = "cobras.data.frames"
@@ -21,6 +21,24 @@ class Table(Protocol):
 
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """The columns as they were given, with clusters in further ones."""
+
+
+class NewRows(NamedTuple):
+    """Rows that come later.
+
+    Attributes
+    ----------
+    X : array-like
+        Their features.
+    unknown : array of bool or None
+        Which have no value to compare by; None where all have one.
+    notes : sequence of str
+        What was taken as missing.
+    """
+
+    X: Any
+    unknown: BoolArray | None = None
+    notes: Sequence[str] = ()
 
 
 @runtime_checkable
@@ -50,8 +68,8 @@ class Items(Table, Protocol):
     def stored_recipe(self) -> dict[str, Any] | None:
         """How it was read, to be kept in a session file; None if the features are the data."""
 
-    def new_features(self, data: Any) -> Any:
-        """The features of other items, given as a data frame; an array is taken as it is."""
+    def new_rows(self, data: Any) -> NewRows:
+        """Other items, given as a data frame; an array is taken as it is."""
 
     def with_rows(self, frames: Sequence[Any]) -> Table:
         """The data as it was given, with the rows of more frames at its end."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cobras.core.checks import as_whole_number
 from cobras.core.exceptions import InvalidDataError
-from cobras.core.frames import is_frame
+from cobras.core.frames import NewRows, is_frame
 from cobras.core.notebook import quantity, show_html
 from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, IndexArray, StableIds
 from cobras.core.writers import with_clusters
@@ -174,13 +174,15 @@ class Dataset:
         """The recipe as a session file keeps it."""
         return self.recipe.to_json()
 
-    def new_features(self, data: Any) -> Any:
-        """The features of another data frame, made as those of this data; an array is returned as it is."""
+    def new_rows(self, data: Any) -> NewRows:
+        """The rows of another data frame, read as those of this data; an array is taken as it is."""
         if not is_frame(data):
-            return data
+            return NewRows(data)
         from cobras.data.newitems import read_new_items
 
-        return np.concatenate([items.X for items in read_new_items(data, self, [])])
+        notes: list[str] = []
+        (items,) = read_new_items(data, self, notes)  # a frame comes in one piece
+        return NewRows(items.X, items.unknown, notes)
 
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """Return the original table with a column `cluster`, and `cluster_id` and `cluster_name` where given.

@@ -18,7 +18,7 @@ import polars as pl
 
 from cobras.core.checks import as_matrix, is_missing
 from cobras.core.exceptions import InvalidDataError, first_line
-from cobras.core.frames import Items, is_frame
+from cobras.core.frames import Items, NewRows, is_frame
 from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, StableIds
 from cobras.core.writers import with_clusters
 from cobras.data.recipe import Recipe
@@ -111,9 +111,9 @@ class Numbers:
     def stored_recipe(self) -> None:
         """Nothing: the numbers are the features."""
 
-    def new_features(self, data: Any) -> Any:
+    def new_rows(self, data: Any) -> NewRows:
         """Other rows as they are; names of columns are compared by the session."""
-        return open_frame(data).native if is_frame(data) else data
+        return NewRows(open_frame(data).native if is_frame(data) else data)
 
     def with_rows(self, frames: Sequence[Any]) -> GivenFrame:
         """The frame with the rows of others at its end."""

@@ -131,8 +131,7 @@ def notes_on_added_rows(dataset: Dataset, n_before: int, source: str) -> list[st
         return []
     seen = OddCells(source, replace(dataset, frame=dataset.frame.head(n_before)))
     left_out = [note for note in dataset.notes if note.startswith("Left out the last")]
-    for column in recipe.columns:
-        seen.read(cells(dataset.frame, column.name).slice(n_before), column, n_before)
+    seen.read_all(dataset.frame.slice(n_before), recipe.columns, n_before)
     return [*left_out, *seen.notes()]
 
 
@@ -207,7 +206,6 @@ def _read_rows(
     assert recipe.columns is not None
     source, seen = path.name, OddCells(path.name, dataset)
     is_file, n_blank = given is None and path.suffix.lower() in (*DELIMITED, *EXCEL), 0
-    n_unknown = 0
     if given is not None:
         check_not_empty(source, given.table)
     points, frames = (
@@ -216,7 +214,8 @@ def _read_rows(
     for start, frame in frames:
         if start == 0:
             _check_columns(source, recipe.columns, frame.columns)
-            notes.extend(_notes_on_columns(source, frame.columns, recipe, dataset))
+            if given is None:
+                notes.extend(_notes_on_columns(source, frame.columns, recipe, dataset))
         ids = np.arange(start, start + frame.height)
         # A row is numbered by its place in the file, so those without a value are counted.
         if is_file and not (has_value := rows_with_value(frame)).all():
@@ -226,19 +225,12 @@ def _read_rows(
             frame, note = without_footer(frame, points)
             ids = ids[: frame.height]
             notes.extend(note)
-        columns = [seen.read(cells(frame, column.name), column, start) for column in recipe.columns]
-        read = pl.DataFrame([cell.alias(column.name) for cell, column in columns])
+        read, columns, unknown = seen.read_all(frame, recipe.columns, start)
         if recipe.id is not None and recipe.id in frame.columns:
             ids = frame[recipe.id].to_numpy()
-        unknown = read.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
-        n_unknown += int(unknown.sum())
-        yield NewItems(ids, feature_matrix(read, [column for _, column in columns]), unknown)
+        yield NewItems(ids, feature_matrix(read, columns), unknown)
     if n_blank:
         notes.append(note_on_blank(n_blank))
-    if n_unknown:
-        notes.append(
-            f"No value to compare by in {n_unknown} row{'s' * (n_unknown > 1)} of {source}: confidence 0."
-        )
     notes.extend(seen.notes())
 
 
@@ -280,6 +272,17 @@ class OddCells:
     def __init__(self, source: str, dataset: Dataset | None) -> None:
         self.source, self.dataset = source, dataset
         self._odd: dict[ColumnRecipe, Counter[str]] = {}
+        self._n_unknown = 0
+
+    def read_all(
+        self, frame: pl.DataFrame, recipes: Sequence[ColumnRecipe], start: int
+    ) -> tuple[pl.DataFrame, list[ColumnRecipe], BoolArray]:
+        """Columns that can be encoded, the recipes for them, and which rows have no value in any of them."""
+        columns = [self.read(cells(frame, recipe.name), recipe, start) for recipe in recipes]
+        read = pl.DataFrame([cell.alias(column.name) for cell, column in columns])
+        unknown = read.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
+        self._n_unknown += int(unknown.sum())
+        return read, [column for _, column in columns], unknown
 
     def read(self, column: pl.Series, recipe: ColumnRecipe, start: int) -> tuple[pl.Series, ColumnRecipe]:
         """A column that can be encoded, and the recipe for it."""
@@ -330,7 +333,9 @@ class OddCells:
             self._odd.setdefault(recipe, Counter()).update(words.to_list())
 
     def notes(self) -> Iterator[str]:
-        """A sentence for each column with such cells."""
+        """A sentence for each column with such cells, after one on rows without any value."""
+        if n := self._n_unknown:
+            yield f"No value to compare by in {n} row{'s' * (n > 1)} of {self.source}: medians stand in."
         for recipe, words in self._odd.items():
             if recipe.kind == "category" and self.dataset is not None and self.dataset.large is None:
                 # A word that was rare has no feature either, but the session has seen it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from cobras.core.checks import (
     as_whole_number,
     known_groups,
 )
-from cobras.core.exceptions import CobrasError, InvalidDataError, StaleQuestionError
-from cobras.core.frames import is_frame
+from cobras.core.exceptions import CobrasError, DataWarning, InvalidDataError, StaleQuestionError
+from cobras.core.frames import NewRows, is_frame
 from cobras.core.partition import Partition
 from cobras.core.progress import shared_items
 from cobras.core.types import Action, Answer, Event, Pair, Record
@@ -181,7 +182,8 @@ class AnswerableSession(RunningSession):
         rows whose place is unsure. Any other method begins again on all rows, with all answers. One undo takes the
         rows back, and redo brings them again. All of them may be shown, whatever `train_indices` were.
 
-        The rows are not stored in a session file: keep them, and open it with all rows in their order.
+        Cells of a data frame that do not fit count as missing, with a `DataWarning`. The rows are not stored in a
+        session file: keep them, and open it with all rows in their order.
 
         Examples
         --------
@@ -197,7 +199,7 @@ class AnswerableSession(RunningSession):
         """
         space = check_can_grow(self.space)
         first = check_can_grow(self._setting.collection.first).X
-        rows = as_new_rows(self._new_features(X), first.shape[1], self._columns)
+        rows = as_new_rows(self._new_rows(X).X, first.shape[1], self._columns)
         check_new_rows(rows, first)
         # A copy, unless it is one already: the rows must not change with an array of the caller.
         self._grow(space, rows if rows.base is None and rows is not X else rows.copy())
@@ -336,9 +338,12 @@ class AnswerableSession(RunningSession):
             raise StaleQuestionError("This board is not the one to be sorted any more. Call board() again.")
         return self._acts.sort(board, groups, self._setting.doubts)
 
-    def _new_features(self, X: Any) -> Any:
-        """The features of new rows, as those of the session's own were made."""
-        return X if self._items is None else self._items.new_features(X)
+    def _new_rows(self, X: Any) -> NewRows:
+        """New rows, read as the session's own were; a warning says what of them counts as missing."""
+        rows = NewRows(X) if self._items is None else self._items.new_rows(X)
+        for note in rows.notes:
+            warnings.warn(note, DataWarning, stacklevel=4)  # beyond the public method and its lock
+        return rows
 
     def _preview(self, event: Event) -> Preview:
         before, after = self._replay, Replay(self._setting, self._history.after(event))

@@ -170,12 +170,16 @@ class Session(AnswerableSession):
         """The probability of every cluster for new rows, of shape (n_new, n_clusters), by cluster number.
 
         The rows have the columns of the session's own, in the same units; see `confidence_` for what is behind it.
-        A data frame is read as that of the session was.
+        A data frame is read as that of the session was. What does not fit there counts as missing, with a
+        `DataWarning`; a row of gaps alone has the probability 0 for every cluster.
         """
-        return probabilities(self._shown, self.space, self._new_features(X), self._columns)
+        rows = self._new_rows(X)
+        found = probabilities(self._shown, self.space, rows.X, self._columns)
+        return found if rows.unknown is None else found * ~rows.unknown[:, np.newaxis]
 
+    @locked
     def predict(self, X: Any) -> LabelArray:
-        """The most probable cluster of new rows; see `predict_proba`.
+        """The most probable cluster of new rows, of a row of gaps that of the medians; see `predict_proba`.
 
         The session's own rows may get another cluster than the one they are in: answers may have put them there.
 
@@ -187,7 +191,8 @@ class Session(AnswerableSession):
         >>> session.predict([[0.3], [4.0]]).tolist()
         [0, 1]
         """
-        labels: LabelArray = self.predict_proba(X).argmax(axis=1).astype(np.int32)
+        found = probabilities(self._shown, self.space, self._new_rows(X).X, self._columns)
+        labels: LabelArray = found.argmax(axis=1).astype(np.int32)
         return labels
 
     @property

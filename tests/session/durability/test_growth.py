@@ -32,7 +32,7 @@ def answered(method, n_answers=12, path=None, n=60):
         ),
         (
             np.array([["a", "b"]], object),
-            "Column 0 of X holds 'a', but only numbers can be clustered. Drop or encode it.",
+            "Column 0 of X holds 'a' in row 0, but only numbers can be clustered. Drop or encode it.",
         ),
         (X[0], "X must be a table with rows and columns, but its shape is (2,)."),
     ],
