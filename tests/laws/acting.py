@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from cobras import Answer, Constraints, InconsistentAnswersError, InvalidDataError
-from cobras.methods.registry import registration
-from tests.laws.problems import Problem
+from tests.laws.problems import WITH_A_PERSON, Problem
 
 ASKED = ("answer", "answer", "answer", "board", "board")
 KINDS = (
@@ -17,11 +16,11 @@ KINDS = (
 
 def act(session, problem: Problem, data, kinds=KINDS) -> str:
     """Do one thing, and return its kind; "nothing" where it is not possible."""
-    n, method = session.space.n, registration(problem.method)
+    n, with_a_person = session.space.n, problem.method in WITH_A_PERSON
     possible = {
         "append": problem.more is not None and n < len(problem.labels),
-        "mark": method.honours_marks,
-        "split": method.honours_splits,
+        "mark": with_a_person,
+        "split": with_a_person,
         "constraint": n > 1,
         "known": n > 1,
         "merge": session.partition.n_clusters > 1,
@@ -108,7 +107,12 @@ def labels(session, problem, data):
 def move(session, problem, data):
     rows = data.draw(st.lists(st.integers(0, session.space.n - 1), min_size=1, max_size=4, unique=True))
     to = data.draw(st.one_of(st.none(), st.integers(0, session.partition.n_clusters - 1)))
+    labels = session.labels_
     session.move(rows, to, anyway=data.draw(st.booleans()))
+    # Rows that are known to be the same go with them.
+    homes, said = {*labels[rows].tolist()} - {to}, constraints_of(session)
+    along = {i for row in rows for i in said.members(row) if labels[i] in homes}
+    problem.moved[session.history[-1].index] = along.union(rows)
 
 
 def merge(session, problem, data):

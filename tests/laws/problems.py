@@ -11,7 +11,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cobras import Answer, InconsistentAnswersError, Pair, Partition, SeriesSpace, Session, Step
-from cobras.methods.registry import registration
 from cobras.spaces.passes import sampling
 
 COBRAS_OPTIONS = {
@@ -52,6 +51,12 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
 # A method of a user's own that catches no `Reconsider`, so that the session starts it again.
 OWN = "tests.laws.problems:all_pairs"
 
+# Methods that honour marks, split on request, and need no rows of numbers.
+WITH_A_PERSON = ("cobras", "cobra", "adder", OWN)
+REMOTE = ("cobras", "cobra")  # work on data of other machines
+DOUBTING = ("adder",)  # take answers that contradict each other, and find out which are wrong
+BELIEVING = ("adder",)  # say how sure they are of each row
+
 
 def all_pairs(space, constraints, seed, *, n_parts: int = 5):
     """Compare each two of a few super-instances, also where the answer is implied."""
@@ -82,6 +87,7 @@ SPACES = ("table", "passes", "dtw", "kshape")
 @contextmanager
 def in_passes(at_once=3, block=7):
     """Spaces made in here read more than a few rows in passes, and blocks are short."""
+    # These two are not public: nobody chooses them, and without them only large tables are read in passes.
     with mock.patch.object(sampling, "LARGE", at_once), mock.patch.object(sampling, "BLOCK", block):
         yield
 
@@ -97,6 +103,7 @@ class Problem:
     unsure: int = 0  # one answer in so many is unsure; 0 for none
     space: str = "table"
     more: tuple[np.ndarray, np.ndarray] | None = None  # rows that may be appended, and their labels
+    moved: dict[int, set[int]] = field(default_factory=dict)  # rows, by the place of the move in the history
 
     @property
     def labels(self) -> np.ndarray:
@@ -169,8 +176,7 @@ def problems(
         train[rng.integers(n)] = True
     method = draw(st.sampled_from(methods))
     options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS.get(method, {}).items()}
-    can = registration(method)
-    possible = [space for space in spaces if can.takes_series and (space != "dask" or can.takes_remote)]
+    possible = [s for s in spaces if method in (REMOTE if s == "dask" else WITH_A_PERSON)]
     space = "table" if method == OWN or not possible else draw(st.sampled_from(possible))
     if space in ("dtw", "kshape"):  # rows are series
         options.pop("medoid", None)

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import Answer, InconsistentAnswersError, InvalidDataError, StaleQuestionError
-from cobras.methods.registry import registration
 from tests.laws.acting import KINDS, act, any_groups, constraints_of, known, true_groups
-from tests.laws.problems import OPTIONS, OWN, problems
+from tests.laws.problems import DOUBTING, OPTIONS, OWN, problems
 from tests.laws.test_journal import state
 
 EVERYTHING = (*OPTIONS, OWN)
@@ -145,7 +144,7 @@ def test_what_is_done_anyway_takes_back_exactly_the_answers_in_the_way(problem, 
     assert all(record.said == other.said for record, other in zip(old, new, strict=False))
     changed = tuple(r for r, other in zip(old, new, strict=False) if set(other.void) - set(r.void))
     assert preview.taken_back
-    if not registration(problem.method).doubts:
+    if problem.method not in DOUBTING:
         assert changed == preview.taken_back
         says = known(session)
         for record in changed:
@@ -231,7 +230,7 @@ def test_a_board_says_what_the_same_answers_to_pairs_say(problem, data):
         return
     groups = any_groups(data, board) if data.draw(st.booleans()) else true_groups(problem, board)
     expected, before = constraints_of(session), state(session)
-    doubts = registration(problem.method).doubts
+    doubts = problem.method in DOUBTING
     try:
         for pair, answer in board.pairs(groups):
             expected.add(*pair, answer)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import InvalidDataError, LabelOracle, Session, run
-from tests.laws.acting import act
-from tests.laws.problems import OPTIONS, OWN, problems
+from tests.laws.acting import act, constraints_of
+from tests.laws.problems import BELIEVING, OPTIONS, OWN, problems
 from tests.laws.test_acts import begin
 
 EVERYTHING = (*OPTIONS, OWN)
@@ -34,15 +34,14 @@ def test_confidence_is_that_of_the_cluster_a_row_is_shown_in(problem, data):
     sure, n = session.confidence_, session.space.n
     assert (sure.dtype, sure.shape) == (np.float32, (n,))
     assert 0 <= sure.min() <= sure.max() <= 1
-    entries = [entry for entry in session._history.entries if entry.is_recorded]
-    done = [entry for entry, r in zip(entries, session.history, strict=True) if r.in_force and entry.said]
-    moved = {row for entry in done if entry.kind == "move" for row in entry.rows}
+    moves = [r for r in session.history if r.kind == "move" and r.in_force and r.answer is None]
+    moved = {row for record in moves for row in problem.moved[record.index]}
     assert (sure[list(moved)] == 1).all()
-    if session._replay.step.beliefs is None:
+    if problem.method not in BELIEVING:
         rest = [row for row in range(n) if row not in moved]
         here = session.predict_proba(problem.rows(0, n))[np.arange(n), session.labels_]
         # Answers with which the clustering agrees make their rows nearly sure.
-        constraints, labels = session._replay.constraints, session.labels_
+        constraints, labels = constraints_of(session), session.labels_
         wrong = [pair for pair, answer in constraints if (labels[pair.i] == labels[pair.j]) != int(answer)]
         settled = sorted({*constraints.rows()} - {row for pair in wrong for row in pair})
         here[settled] = np.maximum(here[settled], 0.99)
