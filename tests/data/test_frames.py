@@ -363,3 +363,15 @@ def test_a_row_of_gaps_is_in_no_cluster_for_sure_as_in_the_shell() -> None:
     assert labels.shape == (2,)
     with pytest.raises(InvalidDataError, match="X holds NaN or infinity, first at row 0"):
         session.predict(np.full((1, session.space.X.shape[1]), np.nan))
+
+
+@pytest.mark.parametrize("frequency", ["M", "Y", "D", "h"])
+@pytest.mark.parametrize("dtype", [None, object])
+def test_periods_are_dates_and_no_names_of_rows(frequency: str, dtype: object) -> None:
+    periods = pd.Series(pd.period_range("2020-01", periods=30, freq=frequency)).astype(dtype)
+    periods[3] = pd.NaT
+    frame = pd.DataFrame({"x": np.arange(30) % 4, "when": periods})
+    dataset = read_dataset(frame)
+    assert dataset.frame["when"].to_list() == [None if p is pd.NaT else p.to_timestamp() for p in periods]
+    assert {info.name: (info.use, info.type) for info in dataset.column_info}["when"] == ("used", "date")
+    assert Session(frame, random_state=0).to_frame()["when"].equals(frame["when"])

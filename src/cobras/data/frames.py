@@ -232,6 +232,10 @@ def _objects(name: str, values: Sequence[Any], notes: list[str]) -> pl.Series:
         cells = [None if cell is None else float(cell) for cell in cells]
     if numbers or len(kinds) == 1:
         try:
+            if all(
+                hasattr(kind, "to_timestamp") for kind in kinds
+            ):  # a period of pandas is read as its first moment
+                cells = [cell if cell is None else cell.to_timestamp() for cell in cells]
             found = pl.Series(name, cells, strict=True)
             if found.dtype != pl.Object:
                 return found
