@@ -15,7 +15,7 @@ from cobras import (
     run,
 )
 from cobras.methods.cobra import cobra
-from cobras.methods.registry import METHODS, Registered
+from cobras.methods.registry import METHODS, MethodEntry
 from cobras.session.file import holds_session, stored_notes
 
 X, y = load_iris(return_X_y=True)
@@ -139,7 +139,7 @@ def test_a_newer_version_that_asks_otherwise_keeps_all_answers(tmp_path, monkeyp
     with Session.open(path, X, random_state=0, method="cobras") as s:
         run(s, LabelOracle(y), until=lambda s: s.n_answers >= 15)
         said = [a.tolist() for a in s.constraints()]
-    monkeypatch.setitem(METHODS, "cobras", Registered(f"{__name__}:newer_cobras"))
+    monkeypatch.setitem(METHODS, "cobras", MethodEntry(f"{__name__}:newer_cobras"))
     with Session.open(path, X) as s:
         assert [a.tolist() for a in s.constraints()] == said
         run(s, LabelOracle(y), until=lambda s: s.n_answers >= 25)

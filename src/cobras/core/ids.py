@@ -17,7 +17,7 @@ from cobras.core.partition import Partition
 from cobras.core.progress import shared_items
 
 
-class Numbered(NamedTuple):
+class GivenIds(NamedTuple):
     """How far ids have been given: to how many clusterings, by place, the last of them, and how many ids."""
 
     n_shown: int
@@ -72,11 +72,11 @@ class ClusterIds:
         self, shown: list[tuple[Partition, bool]], kept: Mapping[int, KeptIds] | None = None
     ) -> None:
         self._shown, self._kept = shown, kept or {}
-        self._numbered = Numbered(0, (), None, 0)
+        self._given = GivenIds(0, (), None, 0)
 
     def at(self, place: int) -> tuple[int, ...]:
         """The ids of the clusters at a place, by cluster number."""
-        n_shown, places, last, n_used = self._numbered
+        n_shown, places, last, n_used = self._given
         ids = list(places)
         for partition, is_new in self._shown[n_shown:]:
             new = ids[-1] if ids else ()
@@ -91,7 +91,7 @@ class ClusterIds:
             ids.append(new)
             n_shown += 1
         # In one step: Ctrl-C may come between any two.
-        self._numbered = Numbered(n_shown, tuple(ids), last, n_used)
+        self._given = GivenIds(n_shown, tuple(ids), last, n_used)
         return ids[place]
 
 

@@ -40,9 +40,9 @@ def cobra(
     while True:
         try:
             # The paper has no further splits: these are on request.
-            if constraints.to_split and (divided := (yield from search_inside(space, constraints, shown))):
+            if constraints.to_split and (division := (yield from search_inside(space, constraints, shown))):
                 parts = [
-                    (s,) for (part,) in parts for s in (divided.parts if part is divided.whole else (part,))
+                    (s,) for (part,) in parts for s in (division.parts if part is division.whole else (part,))
                 ]
             if grown is not None:
                 yield from place_new_rows(space, constraints, grown)

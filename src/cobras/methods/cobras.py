@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Partition, SuperInstance
 from cobras.core.types import Answer
-from cobras.methods.inside import Divided, search_inside
+from cobras.methods.inside import Division, search_inside
 from cobras.methods.merge import Groups, join_known, merge
 from cobras.methods.newcomers import keep_known_rows, place_new_rows
 from cobras.methods.protocol import (
@@ -178,7 +178,7 @@ class State:
     clusters: Groups
     complete: Partition = field(init=False)  # the clustering of the last complete iteration
     unsplittable: set[SuperInstance] = field(default_factory=set)
-    divided: Divided | None = None  # what is to be split because the person wants it, until that is done
+    division: Division | None = None  # what is to be split because the person wants it, until that is done
     growth: Growth | None = None  # new rows whose place is to be asked first
     is_compared: bool = True  # False after an iteration was given up before all its parts were compared
 
@@ -192,7 +192,7 @@ class State:
     def take_in(self, signal: Grown) -> None:
         """Go on with the new rows, each of which is shown where it most likely belongs."""
         self.is_compared = self.is_compared and signal.partition is self.complete
-        self.growth, self.divided = signal.growth, None
+        self.growth, self.division = signal.growth, None
         self.complete = signal.growth.partition
         self.clusters = list(self.complete.groups)
 
@@ -212,14 +212,14 @@ def fulfil_wishes(
 ) -> Generator[Step, Answer, None]:
     """Split the clusters that the person wants to be split, and ask about new rows."""
     while True:
-        if state.divided and state.divided.whole.mark in constraints.pure | constraints.complete.keys():
-            state.divided = None
-        if state.divided is None and constraints.to_split:
-            state.divided = yield from search_inside(space, constraints, state.complete)
-        if state.divided is None:
+        if state.division and state.division.whole.mark in constraints.pure | constraints.complete.keys():
+            state.division = None
+        if state.division is None and constraints.to_split:
+            state.division = yield from search_inside(space, constraints, state.complete)
+        if state.division is None:
             break
-        yield from merge_parts(space, constraints, state, *state.divided, variant)
-        state.divided = None
+        yield from merge_parts(space, constraints, state, *state.division, variant)
+        state.division = None
     if state.growth is not None:
         clusters, alone = yield from place_new_rows(space, constraints, state.growth)
         if not state.is_compared:  # they came within the first iteration

@@ -12,7 +12,7 @@ from cobras.methods.protocol import Step, ask, representative_pairs, scope_of
 from cobras.spaces.base import Space
 
 
-class Divided(NamedTuple):
+class Division(NamedTuple):
     """A super-instance, and smaller ones that together hold its instances, two of which are different."""
 
     whole: SuperInstance
@@ -21,7 +21,7 @@ class Divided(NamedTuple):
 
 def search_inside(
     space: Space, constraints: Constraints, report: Partition
-) -> Generator[Step, Answer, Divided | None]:
+) -> Generator[Step, Answer, Division | None]:
     """Halve the largest part of these clusters, then the next, until two halves are different.
 
     None when nothing inside is left to ask. The clustering that is reported is `report`.
@@ -29,19 +29,19 @@ def search_inside(
     wanted = constraints.to_split.keys() - constraints.pure - constraints.complete.keys()
     # Each part of a super-instance, with the others that make it whole.
     parts = [
-        (s, Divided(s, ())) for group in report.groups for s in group if s.mark in wanted and s.n_train >= 2
+        (s, Division(s, ())) for group in report.groups for s in group if s.mark in wanted and s.n_train >= 2
     ]
     while parts and constraints.to_split:
         place = max(range(len(parts)), key=lambda at: len(parts[at][0]))
-        part, divided = parts.pop(place)
+        part, division = parts.pop(place)
         halves = space.split(part, 2)
         if len(halves) < 2:
             continue
         pairs = representative_pairs(space, *halves)
         known, scope = constraints.relation, scope_of(halves[:1], halves[1:])
         if (yield from ask(constraints, pairs, report, known, scope=scope)) is Answer.DIFFERENT:
-            return Divided(divided.whole, (*divided.parts, *halves))
+            return Division(division.whole, (*division.parts, *halves))
         for half, other in (halves, reversed(halves)):
             if half.n_train >= 2:
-                parts.append((half, Divided(divided.whole, (*divided.parts, other))))
+                parts.append((half, Division(division.whole, (*division.parts, other))))
     return None

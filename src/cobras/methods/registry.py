@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class MethodEntry:
     """What is known about a method without importing it."""
 
     home: str  # "module:function"
@@ -36,7 +36,7 @@ class Registered:
     retired_options: tuple[str, ...] = ()  # it had them once; session files may still hold them
 
 
-class Prepared(NamedTuple):
+class PreparedMethod(NamedTuple):
     """A method that can be started, on its data.
 
     Attributes
@@ -54,26 +54,26 @@ class Prepared(NamedTuple):
     start: Callable[[Space, Constraints], Steps]
 
 
-METHODS: dict[str, Registered] = {
-    "cobras": Registered(
+METHODS: dict[str, MethodEntry] = {
+    "cobras": MethodEntry(
         "cobras.methods.cobras:cobras",
         takes_series=True,
         takes_remote=True,
         honours_marks=True,
         honours_splits=True,
     ),
-    "cobra": Registered(
+    "cobra": MethodEntry(
         "cobras.methods.cobra:cobra",
         takes_series=True,
         takes_remote=True,
         honours_marks=True,
         honours_splits=True,
     ),
-    "cobs": Registered("cobras.baselines.cobs:cobs"),
-    "npu": Registered("cobras.baselines.npu:npu", retired_options=("forest",)),
-    "explore_consolidate": Registered("cobras.baselines.explore:explore_consolidate"),
-    "min_max": Registered("cobras.baselines.explore:min_max"),
-    "adder": Registered(
+    "cobs": MethodEntry("cobras.baselines.cobs:cobs"),
+    "npu": MethodEntry("cobras.baselines.npu:npu", retired_options=("forest",)),
+    "explore_consolidate": MethodEntry("cobras.baselines.explore:explore_consolidate"),
+    "min_max": MethodEntry("cobras.baselines.explore:min_max"),
+    "adder": MethodEntry(
         "cobras.methods.adder:adder",
         takes_series=True,
         honours_marks=True,
@@ -110,13 +110,13 @@ def check_registered(method: str, file: str | os.PathLike[str]) -> None:
         )
 
 
-def registration(method: str | Method) -> Registered:
+def registration(method: str | Method) -> MethodEntry:
     """What a method can do; one of a user's own is trusted to work on every space, to honour marks and splits."""
     if not isinstance(method, str):
         module, name = getattr(method, "__module__", ""), getattr(method, "__qualname__", "")
         method = f"{module}:{name}"
     by_home = {known.home: known for known in METHODS.values()}
-    own = Registered(method, takes_series=True, takes_remote=True, honours_marks=True, honours_splits=True)
+    own = MethodEntry(method, takes_series=True, takes_remote=True, honours_marks=True, honours_splits=True)
     return METHODS.get(method) or by_home.get(method) or own
 
 
@@ -145,7 +145,7 @@ def all_options(method: Method, given: dict[str, Any]) -> dict[str, Any]:
 
 def prepare(
     X: Any, method: str | Method | None, seed: int, train_indices: Any, options: dict[str, Any]
-) -> Prepared:
+) -> PreparedMethod:
     """Choose the space of `as_rows(X)` and check all options, those of the method and those of the splits."""
     space, space_options = choose_space(X, train_indices, options)
     method = default_method(space) if method is None else method
@@ -157,4 +157,6 @@ def prepare(
     own = all_options(function, {k: v for k, v in options.items() if k not in space_options})
     check_options(function, own)
     parameters = {"method": method, "random_state": seed, **space_options, **own}
-    return Prepared(space, parameters, lambda space, constraints: function(space, constraints, seed, **own))
+    return PreparedMethod(
+        space, parameters, lambda space, constraints: function(space, constraints, seed, **own)
+    )

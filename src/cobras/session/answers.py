@@ -17,7 +17,7 @@ from cobras.core.frames import NewRows, is_frame
 from cobras.core.partition import Partition
 from cobras.core.progress import shared_items
 from cobras.core.types import Action, Answer, Event, Pair, Record
-from cobras.methods.registry import METHODS, Registered, registration
+from cobras.methods.registry import METHODS, MethodEntry, registration
 from cobras.session.acts import Acts
 from cobras.session.boards import next_board
 from cobras.session.questions import RunningSession, locked
@@ -43,7 +43,7 @@ class Preview(NamedTuple):
     taken_back: tuple[Record, ...] = ()
 
 
-def _names(can: Callable[[Registered], bool]) -> str:
+def _names(can: Callable[[MethodEntry], bool]) -> str:
     """The methods that can do something, in words."""
     *others, last = (name for name, method in METHODS.items() if can(method))
     return f"{', '.join(others)} and {last}"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cobras.spaces.growth import GrownSpace
 
 
-class Shown(NamedTuple):
+class ShownStep(NamedTuple):
     """What a person sees.
 
     Attributes
@@ -44,7 +44,7 @@ class Shown(NamedTuple):
     partition: Partition
     moved: frozenset[int]
 
-    def is_like(self, other: Shown) -> bool:
+    def is_like(self, other: ShownStep) -> bool:
         """Whether nothing has changed; beliefs may hold arrays, which cannot be compared as a whole."""
         same = self.step is other.step and self.partition is other.partition
         return same and self.moved == other.moved
@@ -61,7 +61,7 @@ def settled_rows(constraints: Constraints, labels: LabelArray) -> list[int]:
     return [row for row in constraints.rows() if row not in against]
 
 
-def confidence(shown: Shown, space: Space, labels: LabelArray, settled: Sequence[int]) -> FloatArray:
+def confidence(shown: ShownStep, space: Space, labels: LabelArray, settled: Sequence[int]) -> FloatArray:
     """How sure it is that every row is in the cluster of its label; `settled` rows are there by the answers."""
     if shown.step.beliefs is not None:
         # Of rows of a cluster that was merged by hand this is less than all: the method knows what was merged, and
@@ -81,7 +81,7 @@ def confidence(shown: Shown, space: Space, labels: LabelArray, settled: Sequence
     return found
 
 
-def probabilities(shown: Shown, space: Space, X: Any, names: tuple[str, ...] | None) -> FloatArray:
+def probabilities(shown: ShownStep, space: Space, X: Any, names: tuple[str, ...] | None) -> FloatArray:
     """The probability of every cluster for new rows."""
     if not isinstance(space, (VectorSpace, RemoteSpace)):
         raise InvalidDataError(
@@ -111,7 +111,7 @@ def growth_of(step: Step, constraints: Constraints, old: Space, space: GrownSpac
     believed = None if step.beliefs is None else step.partition
     key: Any = ("growth", step.partition.groups, believed, frozenset(marked))
     if key not in space.memo:
-        shown = Shown(step, step.partition, frozenset())
+        shown = ShownStep(step, step.partition, frozenset())
         with one_thread():
             likely = probabilities(shown, old, space.rows, None)
         # A method with beliefs is unsure of rows that are far away; without them only distances are compared.

@@ -72,7 +72,7 @@ def stored_recipe(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     return recipe if isinstance(recipe, dict) else None
 
 
-class Resumed(NamedTuple):
+class StoredSession(NamedTuple):
     """What a session file says of the data and of the method.
 
     Attributes
@@ -127,7 +127,7 @@ class SessionFile:
         appends: Sequence[Entry] = (),
         n_appends: int = 0,
         grow: bool = False,
-    ) -> Resumed:
+    ) -> StoredSession:
         """What was stored, after comparing it and the data with what is given.
 
         `appends` are those in force, `n_appends` of them, and those that redo would bring back.
@@ -160,7 +160,7 @@ class SessionFile:
         # None where the program was killed before all rows were read: then the fingerprint is written now.
         self._expected = self._journal.get_meta("fingerprint")
         self._fingerprint_in_background(n_first, appends[:n_found])
-        return Resumed(stored, kept, n_first, n_found, is_grown)
+        return StoredSession(stored, kept, n_first, n_found, is_grown)
 
     def _compare_rows(self, appends: Sequence[Entry], n_appends: int, grow: bool) -> tuple[int, int, bool]:
         """How many rows came first, the rows of how many appends there are, and whether there are more rows."""

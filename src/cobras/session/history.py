@@ -45,7 +45,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class RedoStep:
     """What redo would bring back: changes, and the boundaries and names that there were after them."""
 
     changes: tuple[Change, ...]
@@ -79,7 +79,7 @@ class History:
     entries: list[Entry] = field(default_factory=list)
     boundaries: list[int] = field(default_factory=list)
     done: list[Change] = field(default_factory=list)
-    undone: list[Undone] = field(default_factory=list)
+    undone: list[RedoStep] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     n_answers: int = 0
     kept_ids: KeptIds | None = None
@@ -238,7 +238,7 @@ class History:
             place = len(self.entries) - 1
             together += [later for later in self.done[at + 1 :] if later.place == place]
         names = None if change.names is None else self.names
-        self.undone.append(Undone(tuple(together), self.boundaries, names))
+        self.undone.append(RedoStep(tuple(together), self.boundaries, names))
         self.done = [done for done in self.done if not any(done is taken for taken in together)]
         if change.names is not None:
             self.names = change.names
@@ -249,7 +249,7 @@ class History:
             self.n_answers -= self.entries.pop().kind in COUNTED
             self.boundaries = sorted({min(boundary, len(self.entries)) for boundary in self.boundaries})
 
-    def _bring_back(self, undone: Undone) -> None:
+    def _bring_back(self, undone: RedoStep) -> None:
         for change in undone.changes:
             self.done.append(change)
             if change.entry is not None and change.place is not None:

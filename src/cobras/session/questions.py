@@ -23,7 +23,7 @@ from cobras.core.progress import WINDOW, Progress, measure
 from cobras.core.types import Answer, Event, FloatArray, LabelArray, Pair, Record
 from cobras.methods.protocol import Method
 from cobras.methods.registry import METHODS, check_registered, prepare, registration
-from cobras.session.beliefs import Shown
+from cobras.session.beliefs import ShownStep
 from cobras.session.entries import Entry
 from cobras.session.file import SessionFile, fingerprints, parts_to_store, stored_recipe
 from cobras.session.history import History
@@ -187,7 +187,7 @@ class RunningSession:
         self._lock = threading.RLock()
         self._state: Replay | None = None
         self._labels: tuple[Partition, LabelArray] | None = None
-        self._sure: tuple[Shown, list[int], FloatArray] | None = None
+        self._sure: tuple[ShownStep, list[int], FloatArray] | None = None
         self._homes: dict[int, SuperInstance] = {}
 
     # -- showing ---------------------------------------------------------------------------------------------------

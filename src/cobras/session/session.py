@@ -24,7 +24,7 @@ from cobras.core.types import Event, FloatArray, LabelArray
 from cobras.core.writers import answers_table, labels_table, with_clusters, write_frame, write_table
 from cobras.methods.reasons import reason
 from cobras.session.answers import AnswerableSession
-from cobras.session.beliefs import Shown, confidence, probabilities, settled_rows
+from cobras.session.beliefs import ShownStep, confidence, probabilities, settled_rows
 from cobras.session.file import fingerprints, holds_session
 from cobras.session.history import History
 from cobras.session.questions import locked
@@ -396,9 +396,9 @@ class Session(AnswerableSession):
         return show_html(heading, *table, lines)
 
     @property
-    def _shown(self) -> Shown:
+    def _shown(self) -> ShownStep:
         replay = self._replay
-        return Shown(replay.step, replay.partition, replay.moved)
+        return ShownStep(replay.step, replay.partition, replay.moved)
 
     def __reduce__(self) -> Never:
         raise CobrasError(
