@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from cobras import LabelOracle, Session
+from cobras import DataChangedError, LabelOracle, Session
 from cobras import run as run_session
 from cobras.cli import main
 from cobras.cli.source import open_for
@@ -136,3 +136,31 @@ def test_run_goes_on_with_more_rows(table: Path, capsys: Captured) -> None:
     capsys.readouterr()
     assert main([*command, "--max-queries", "20", "--grow"]) == 0
     assert json.loads(capsys.readouterr().out)["n"] == 62
+
+
+def test_texts_compared_by_their_words_say_why_they_do_not_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f"a text on {('shoes', 'cars', 'cakes')[k % 3]} and more of that in week {k}\n" for k in range(30)
+    ]
+    Path("texts.txt").write_text("".join(lines))
+    dataset = read_dataset("texts.txt")
+    open_for(Path("texts.txt"), dataset, Path("texts.cobras"), random_state=0).close()
+    Path("texts.txt").write_text("".join([*lines, "one more on cars\n"]))
+    for grow in ([], ["--grow"]):
+        capsys.readouterr()
+        assert main(["export", "texts.cobras", *grow]) == 2
+        said = capsys.readouterr().err
+        assert (
+            "texts.cobras is about 30 items, not 31, and takes in no others: what they are compared" in said
+        )
+    # An append would make a file that cannot be opened again.
+    with Session.open("frame.cobras", dataset, random_state=0) as session:
+        with pytest.raises(
+            DataChangedError, match=r"frame.cobras is about 30 items, not 31, and takes in no"
+        ):
+            session.append(dataset.frame.head(1))
+        assert len(session.labels_) == 30
+    Session(dataset, random_state=0).append(dataset.frame.head(1))  # without a file it grows

@@ -26,6 +26,8 @@ from cobras.session.journal import Journal
 
 # Parameters without influence on the clustering: they may differ on resume.
 FREE = {"n_jobs", "cache_dir"}
+# Features of texts and images that change with every further item.
+FROM_ALL = ("lsi", "pixels")
 
 
 @runtime_checkable
@@ -285,9 +287,21 @@ class SessionFile:
         if self._thread is not None:
             self._thread.join()
 
+    def check_features(self, n_rows: int, n_given: int) -> None:
+        """Refuse more rows than there are where the features of each depend on all, as those of texts do."""
+        recipe = self._journal.get_meta("note:recipe")
+        features = recipe.get("features") if isinstance(recipe, dict) else None
+        if features in FROM_ALL:
+            raise DataChangedError(
+                f"{self.name} is about {n_rows} items, not {n_given}, and takes in no others: what they are "
+                f"compared by ({features}) depends on all. Predict new ones, or begin a session on all of them."
+            )
+
     def _other_data(self, n_rows: object = None) -> DataChangedError:
         """The error that the rows given are not those of the session, of which there are `n_rows`, where known."""
         n_given = len(self._X)
+        if isinstance(n_rows, int) and n_rows < n_given:
+            self.check_features(n_rows, n_given)
         is_known = isinstance(n_rows, int) and n_rows != n_given
         other = f"has {n_rows} rows" if is_known else "has other values, another order or another type"
         return DataChangedError(
