@@ -78,6 +78,12 @@ def test_no_names_no_column_and_a_taken_name(tmp_path: Path) -> None:
     assert out.read_text() == "cluster,cluster_2\nold,0\nold,1\n"
 
 
+def test_a_row_in_no_cluster_has_no_number_and_no_name() -> None:
+    labels = pl.Series([None, 1, 0])
+    table = with_clusters(pl.DataFrame({"x": [1, 2, 3]}), labels, {1: "bikes"}, (7, 9))
+    assert table.rows() == [(1, None, None, None), (2, 9, "bikes", 1), (3, 7, None, 0)]
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     target.write_text("old")

@@ -101,25 +101,18 @@ class ClusterTable:
         """Yield a table for each piece of the items."""
         import polars as pl
 
+        from cobras.core.writers import with_clusters
+
         for part in items:
             found = self.session.predict_proba(part.X)
-            labels = found.argmax(axis=1)
             # Rounded before it is compared, so that what one reads agrees with what is left out.
             sure = pl.Series("confidence", found.max(axis=1)).round(4)
             if part.unknown is not None:
                 sure = sure.set(pl.Series(part.unknown), 0.0)
-            numbers = pl.Series(labels, dtype=pl.Int32)
-            # In the order of `with_clusters`: the number on the page first.
-            columns = {"cluster_id": numbers.replace_strict(dict(enumerate(self.ids)))}
-            if self.names:
-                columns["cluster_name"] = numbers.replace_strict(
-                    self.names, default=None, return_dtype=pl.String
-                )
-            columns["cluster"] = numbers
-            known = sure >= self.unknown_below
-            shown = [column.set(~known, None).alias(name) for name, column in columns.items()]
-            self._counts.update(shown[-1].to_list())
-            yield pl.DataFrame([pl.Series(self.id, part.ids), *shown, sure])
+            labels = pl.Series(found.argmax(axis=1)).set(sure < self.unknown_below, None)
+            self._counts.update(labels.to_list())
+            rows = pl.DataFrame({self.id: part.ids})
+            yield with_clusters(rows, labels, self.names, self.ids).with_columns(sure)
 
     def counts(self) -> dict[str, Any]:
         """How many items there were, in which clusters."""

@@ -55,7 +55,7 @@ def answers_as_rows(records: Sequence[Record], ids: Sequence[Any] | None = None)
 
 def with_clusters(
     frame: pl.DataFrame,
-    labels: ClusterNumbers,
+    labels: ClusterNumbers | pl.Series,
     names: ClusterNames = None,
     ids: StableIds = None,
 ) -> pl.DataFrame:
@@ -63,7 +63,7 @@ def with_clusters(
 
     Where ids by number are given, `cluster_id` comes first, the number that a person has seen on the page, then the
     name, and `cluster` comes last. A column of that name which is already there is kept; the new one is then called
-    `cluster_2`.
+    `cluster_2`. The labels of a Series may be null, for rows in no cluster.
 
     Examples
     --------
