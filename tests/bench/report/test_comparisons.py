@@ -8,7 +8,7 @@ import pytest
 from cobras import InvalidDataError
 from cobras.bench.report import write_report
 from cobras.bench.report.comparisons import comparison_tables, leave_one_task_out, variants_of_methods
-from cobras.bench.report.pages import Table, Text
+from cobras.bench.report.pages import Table
 from cobras.bench.report.summary import read_summary
 from cobras.bench.results import KEY
 from tests.bench.made_results import costing, steady, write_results
@@ -24,14 +24,14 @@ def test_the_lead_is_the_difference_fold_by_fold(tmp_path):
     summary = read_summary(experiment(tmp_path / "x", ours))
     table, text = comparison_tables(summary)
     assert isinstance(table, Table)
-    assert isinstance(text, Text)
+    assert isinstance(text, str)
     lead, per_task = summary.difference("Mine", "COBRAS", [10])
     row = next(row for row in table.rows if row[0] == "10")
     assert row[1].startswith(f"{float(lead.value):.3f}")
     assert f"{per_task.min():+.3f}" in row[4]
     assert row[3].startswith(f"{int((per_task > 0).sum())} of ")
-    assert "Mine over COBRAS" in text.text
-    assert "best aligned rank at 100 % of" in text.text
+    assert "Mine over COBRAS" in text
+    assert "best aligned rank at 100 % of" in text
 
 
 def test_the_lead_is_also_told_as_a_median_and_without_the_faces(tmp_path):
@@ -139,9 +139,7 @@ def test_variants_are_the_same_estimator_with_parameters(tmp_path):
     assert variants_of_methods(summary) == {"Mine": ("weak", "fine")}
     titles = [block.title for block in comparison_tables(summary) if isinstance(block, Table)]
     assert titles == ["Mine minus COBRAS", "Mine minus its variants", "Mine by leave-one-task-out"]
-    assert not any(
-        "aligned rank" in block.text for block in comparison_tables(summary) if isinstance(block, Text)
-    )
+    assert not any("aligned rank" in block for block in comparison_tables(summary) if isinstance(block, str))
 
 
 def test_what_a_part_brings_is_the_method_minus_the_variant(tmp_path):
@@ -173,7 +171,7 @@ def test_each_task_is_judged_by_the_choice_of_the_others(tmp_path):
         ("chosen without the task", "0.150 ± 0.029", "0.150 ± 0.029"),
         ("defaults", "0.200 ± 0.058", "0.200 ± 0.058"),
     )
-    assert blocks[-1] == Text("How often each was chosen: fine 2, Mine 1.")
+    assert blocks[-1] == "How often each was chosen: fine 2, Mine 1."
 
 
 def test_equal_variants_leave_the_defaults(tmp_path):

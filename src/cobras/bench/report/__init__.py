@@ -23,7 +23,6 @@ from cobras.bench.report.pages import (
     Code,
     Heading,
     Table,
-    Text,
     Verdict,
     html_page,
     markdown_page,
@@ -44,7 +43,7 @@ def write_report(*folders: Path, out: Path | None = None) -> Path:
         f"Experiment {summary.name}: which clustering after how many {'minutes' if by_minutes else 'answers'}"
     )
     blocks = minutes_blocks(summary) if by_minutes else _blocks(summary, out)
-    blocks += [*_machine_tables(summary.about), *(Text(text) for text in HOW)]
+    blocks += [*_machine_tables(summary.about), *HOW]
     (out / "report.md").write_text(markdown_page(title, blocks), encoding="utf-8")
     page = out / "report.html"
     page.write_text(html_page(title, blocks), encoding="utf-8")
@@ -54,16 +53,16 @@ def write_report(*folders: Path, out: Path | None = None) -> Path:
 def _blocks(summary: Summary, out: Path) -> list[Block]:
     checks = check_claims(summary)
     return [
-        Text(_introduction(summary, checks)),
+        _introduction(summary, checks),
         Heading("What the paper claims, and what we measured"),
-        Text(
+        (
             "Claims are those of the COBRAS paper (Advances in Intelligent Data Analysis XVII, 2018), worded after "
             "a manuscript of it and judged on its seven methods alone. A part is true (✓) or false (✗) only if "
             "its whole 95 % interval lies on one side of the bound, otherwise unclear (?). A claim holds if all "
             "its parts are true, and does not hold if one is false."
         ),
         Claims(tuple(checks)),
-        *(Text(sentence) for sentence in leads_of_cobra(summary)),
+        *leads_of_cobra(summary),
         Heading("Figures"),
         *draw_figures(summary, out / "figures"),
         Heading("Tables"),
@@ -108,7 +107,7 @@ def _introduction(summary: Summary, checks: list[Check]) -> str:
 def _machine_tables(about: dict[str, Any]) -> list[Block]:
     runs = about.get("runs", [])
     if not runs:
-        return [Text("Where and with which versions it was run is not recorded.")]
+        return ["Where and with which versions it was run is not recorded."]
     header = ("started", "runs made", "elapsed", "commit", "Python", "machine", "packages")
     rows = tuple(
         (

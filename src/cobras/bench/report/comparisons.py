@@ -15,7 +15,7 @@ import numpy as np
 
 from cobras.bench.report.formats import percent, plus_minus
 from cobras.bench.report.frozen import MARK, frozen_sentence, is_frozen
-from cobras.bench.report.pages import Block, Table, Text
+from cobras.bench.report.pages import Block, Table
 from cobras.bench.report.summary import METHODS, Summary
 from cobras.core.types import FloatArray
 
@@ -38,7 +38,7 @@ def comparison_tables(summary: Summary) -> list[Block]:
             # Variants would share the ranks of their method, so the sentence on ranks is left out.
             ranked = method not in families
             words = _lead_sentence(summary, method) + (_rank_sentence(summary, method) if ranked else "")
-            found += [_lead_table(summary, method), Text(words)]
+            found += [_lead_table(summary, method), words]
         if method in families and points:
             found += [_variants_table(summary, method, families[method], points)]
             if is_comparable:
@@ -162,7 +162,7 @@ def _leave_one_out_tables(
     header = ("settings", *(f"{q} queries" for q in points), "mean")
     return [
         Table(f"{method} by leave-one-task-out", header, tuple(rows), caption),
-        Text("How often each was chosen: " + ", ".join(f"{name} {times[name]}" for name in often) + "."),
+        "How often each was chosen: " + ", ".join(f"{name} {times[name]}" for name in often) + ".",
     ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cobras.bench.measures import Mean, mean_over_tasks
 from cobras.bench.report.formats import plus_minus
-from cobras.bench.report.pages import Block, Heading, Table, Text
+from cobras.bench.report.pages import Block, Heading, Table
 from cobras.bench.report.summary import Summary
 
 SHOWN = (3, 6, 12)  # minutes
@@ -27,7 +27,7 @@ def minutes_blocks(summary: Summary) -> list[Block]:
     few = [task for task in all_tasks if task not in many]
     groups = {f"tasks with fewer than {MANY} clusters": few, f"tasks with {MANY} clusters and more": many}
     blocks: list[Block] = [
-        Text(
+        (
             f"{len(summary.methods)} ways to answer on {len(all_tasks)} tasks, {len(summary.runs)} runs of "
             f"{summary.n_queries // 60} minutes of a simulated person's time. Errors and times are those of "
             "HumanOracle: exact, careful (3 % of the pairs, or cards, are wrong) or one of a crowd."

@@ -25,13 +25,6 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A paragraph."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Picture:
     """A figure: `svg` is its text, `name` that of its files without the suffix."""
 
@@ -111,7 +104,8 @@ class Code:
     text: str
 
 
-Block: TypeAlias = Heading | Text | Picture | Table | Claims | Code
+# A text is a paragraph.
+Block: TypeAlias = str | Heading | Picture | Table | Claims | Code
 
 
 def html_page(title: str, blocks: Sequence[Block]) -> str:
@@ -152,8 +146,8 @@ def _html(block: Block) -> str:
     match block:
         case Heading(text):
             return f'<h2 id="{_anchor(text)}">{_escape_html(text)}</h2>'
-        case Text(text):
-            return f"<p>{_escape_html(text)}</p>"
+        case str():
+            return f"<p>{_escape_html(block)}</p>"
         case Picture(name, title, caption, svg):
             label = _escape_html(title)
             drawing = f'<div class="wide" role="img" aria-label="{label}">{inline_svg(svg, name)}</div>'
@@ -204,8 +198,8 @@ def _markdown(block: Block) -> str:
     match block:
         case Heading(text):
             return f"## {_escape_markdown(text)}"
-        case Text(text):
-            return _escape_markdown(text)
+        case str():
+            return _escape_markdown(block)
         case Picture(name, title, caption):
             label = _escape_markdown(title)
             return f"![{label}](figures/{name}.svg)\n\n**{label}.** {_escape_markdown(caption)}"

@@ -11,7 +11,7 @@ from cobras.bench.measures import Mean, friedman_aligned, mean_over_tasks, media
 from cobras.bench.report.claims import TIMED_AT
 from cobras.bench.report.formats import duration, percent, plus_minus, short, span
 from cobras.bench.report.frozen import MARK, frozen_sentence, is_frozen
-from cobras.bench.report.pages import Table, Text
+from cobras.bench.report.pages import Table
 from cobras.bench.report.summary import Summary
 
 POINTS = (10, 25, 50, 100, 250)  # numbers of queries
@@ -95,11 +95,11 @@ def ari_per_task(summary: Summary) -> list[Table]:
     ]
 
 
-def aligned_rank(summary: Summary) -> Table | Text:
+def aligned_rank(summary: Summary) -> Table | str:
     """Aligned ranks at some numbers of queries, with Friedman's test."""
     ranking = summary.ranking
     if ranking is None:
-        return Text("No aligned ranks: fewer than two methods share a task.")
+        return "No aligned ranks: fewer than two methods share a task."
     at, (low, high) = points(summary), ranking.interval
     rows = [
         (
