@@ -113,11 +113,7 @@ class RemoteSpace(Space, Protocol):
     """A space on other machines, which writes labels where the rows lie."""
 
     def export_labels(
-        self,
-        folder: str | os.PathLike[str],
-        partition: Partition,
-        names: ClusterNames = None,
-        ids: StableIds = None,
+        self, folder: str | os.PathLike[str], partition: Partition, names: ClusterNames, ids: StableIds
     ) -> None:
         """Write the labels of all instances from where they lie into a folder."""
 

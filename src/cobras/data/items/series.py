@@ -52,7 +52,7 @@ def read_series(
     drop: Sequence[str] = (),
     sheet: str | None = None,
 ) -> SeriesData:
-    r"""Read time series, of one or more channels and of equal or different lengths.
+    """Read time series, of one or more channels and of equal or different lengths.
 
     Parameters
     ----------
@@ -70,16 +70,6 @@ def read_series(
         Columns that hold no values of the series.
     sheet : str, optional
         The sheet of an Excel file.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "beats.csv")
-    ...     _ = file.write_text("id,time,volt\na,0,1.5\na,1,2.5\nb,1,4.0\nb,0,3.0\nb,2,5.0\n")
-    ...     beats = read_series(file)
-    >>> beats.ids.tolist(), beats.lengths.tolist(), beats.show(1).tolist()
-    (['a', 'b'], [2, 3], [[3.0, 4.0, 5.0]])
     """
     file = Path(path)
     if layout not in (None, "ts", "ucr", "wide", "long"):
