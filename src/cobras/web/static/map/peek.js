@@ -5,19 +5,7 @@ import { openMove, openMoveOut } from "../panel/acts.js";
 import { singleCard } from "../cards/cards.js";
 import { byId, el } from "../page/dom.js";
 import { clusterTag, preview, fetchThumbnail, rowTag } from "../cards/thumbs.js";
-import {
-  board,
-  clusters,
-  focus,
-  isHidden,
-  labels,
-  mode,
-  opened,
-  past,
-  placeOf,
-  pointed,
-  question,
-} from "../session/state.js";
+import { clusters, focus, isHidden, labels, onQuestion, opened, past, placeOf, pointed } from "../session/state.js";
 
 /** @param {import("./map.js").MapView} map */
 export function startPeek(map) {
@@ -73,8 +61,7 @@ export function startPeek(map) {
   });
 
   // The cluster of an opened item is hidden while a question is about it, and names change.
-  for (const asked of [question, board, mode])
-    asked.on(() => opened.value !== null && isHidden(opened.value) && opened.set(opened.value));
+  onQuestion(() => opened.value !== null && isHidden(opened.value) && opened.set(opened.value));
   clusters.on(() => opened.value !== null && opened.set(opened.value));
 }
 

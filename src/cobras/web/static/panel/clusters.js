@@ -2,7 +2,7 @@
 
 import { afterPaint, byId, counted, el, percent } from "../page/dom.js";
 import { onTheme } from "../page/palette.js";
-import { board, clusters, focus, isHidden, mode, question } from "../session/state.js";
+import { clusters, focus, isHidden, onQuestion } from "../session/state.js";
 import { change } from "../session/sync.js";
 import { showNotice } from "../page/notices.js";
 import { tip } from "../page/tips.js";
@@ -25,7 +25,7 @@ let pressed = false; // whether a press in the list has begun: its target must n
 export function startClusters() {
   clusters.on(show);
   focus.on(showFocus);
-  for (const asked of [question, board, mode]) asked.on(() => afterPaint(hideAsked));
+  onQuestion(() => afterPaint(hideAsked));
   onTheme(() => {
     lines.clear();
     show();

@@ -3,20 +3,7 @@
 import { Refused, get } from "../session/api.js";
 import { byId, counted, el, percent } from "../page/dom.js";
 import { showNotice } from "../page/notices.js";
-import {
-  board,
-  clusterOf,
-  clusters,
-  focus,
-  isHidden,
-  labels,
-  mode,
-  opened,
-  placeOf,
-  pointed,
-  question,
-  settings,
-} from "../session/state.js";
+import { clusterOf, clusters, focus, isHidden, labels, onQuestion, opened, placeOf, pointed, settings } from "../session/state.js";
 import { isShown, onTab, showTab } from "./tabs.js";
 import { preview, rowTag } from "../cards/thumbs.js";
 import { MOST as MOST_MOVED, closeForm, openMove, titleOf } from "./acts.js";
@@ -53,7 +40,7 @@ export function startItems() {
     if (value && "rows" in value) showTab("items");
   });
   clusters.on(refresh);
-  for (const asked of [question, board, mode]) asked.on(refresh);
+  onQuestion(refresh);
   onTab("items", () => stale && load());
 }
 

@@ -39,6 +39,11 @@ export const mode = signal(/** @type {"pairs" | "board"} */ ("pairs"));
 // The board that is to be sorted in place of the open pair.
 export const board = /** @type {Known<Board>} */ (unknown());
 
+/** Call a listener when what the person is asked changes, or how. @param {() => void} listener */
+export function onQuestion(listener) {
+  for (const asked of [question, board, mode]) asked.on(() => listener());
+}
+
 /** The row at a place of the map. @param {number} place */
 export function rowAt(place) {
   const rows = layout.value?.rows;
