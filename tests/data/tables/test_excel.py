@@ -12,7 +12,7 @@ import pytest
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_recipe
 from cobras.data.recipe import Recipe
-from cobras.data.tables.excel import read_excel, read_sheet
+from cobras.data.tables.excel import OLE, read_excel, read_sheet
 from cobras.data.tables.header import Extent
 from tests.data.conftest import write
 
@@ -59,6 +59,41 @@ def test_the_first_sheet_that_holds_a_table(tmp_path: Path) -> None:
     assert read_excel(tmp_path / "t.xlsx")[1:] == ([note], Extent("full", 0))
     frame, sheet, sheets, above = read_sheet(tmp_path / "t.xlsx", None, None)
     assert (frame["x"].to_list(), sheet, sheets, above) == ([1.5, 2], "full", ["empty", "full"], 0)
+
+
+def test_hidden_sheets_and_those_of_charts_come_last(tmp_path: Path) -> None:
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        pl.DataFrame({"x": [1, 2], "y": [3, 4]}).write_excel(book, "old")
+        sheet, chart = book.add_chartsheet("chart"), book.add_chart({"type": "line"})
+        assert chart is not None
+        chart.add_series({"values": "=old!$A$2:$A$3"})
+        sheet.set_chart(chart)
+        pl.DataFrame({"x": [5, 6], "y": [7, 8]}).write_excel(book, "new")
+        old, _, new = book.worksheets()
+        new.activate()
+        old.hide()
+    frame, notes, extent = read_excel(tmp_path / "t.xlsx")
+    assert (frame["x"].to_list(), extent.sheet) == ([5, 6], "new")
+    assert notes == ["Read the sheet 'new' of 3. (--sheet for another: 'old', 'chart')"]
+    assert read_excel(tmp_path / "t.xlsx", Extent("old"))[0]["x"].to_list() == [1, 2]
+
+
+def test_names_that_come_twice_below_merged_cells(tmp_path: Path) -> None:
+    import xlsxwriter
+
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.merge_range(0, 1, 0, 2, "2023")
+        sheet.merge_range(0, 3, 0, 4, "2024")
+        sheet.write_row(1, 0, ["shop", "sales", "staff", "sales", "staff"])
+        for k in range(9):
+            sheet.write_row(2 + k, 0, [f"s{k}", k % 4, k % 3, k % 5, k % 2])
+    ds = read_dataset(path)
+    assert (ds.columns, len(ds)) == (("sales", "staff", "sales_1", "staff_1"), 9)
+    np.testing.assert_array_equal(read_recipe(path, ds.recipe).X, ds.X)
 
 
 @pytest.fixture
@@ -110,7 +145,16 @@ def test_a_sheet_of_another_file(tmp_path: Path) -> None:
 
 
 def test_the_reader_says_what_is_wrong(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "t.xls").write_bytes(b"nonsense")
+    (tmp_path / "t.xls").write_bytes(OLE + b"nonsense")
     with pytest.raises(InvalidDataError, match=r"^t.xls cannot be read as an Excel file: .*\.$"):
         read_excel(tmp_path / "t.xls")
+    (tmp_path / "t.xlsx").write_bytes(OLE + b"nonsense")
+    with pytest.raises(
+        InvalidDataError, match=r"^t.xlsx cannot be read: it has a password, or is an old .xls"
+    ):
+        read_excel(tmp_path / "t.xlsx")
+    for name in ("t.xls", "t.xlsx"):  # as some programs write tables
+        (tmp_path / name).write_text("a,b\n1,2\n")
+        with pytest.raises(InvalidDataError, match=rf"^{name} is no Excel file, .* name it .csv or .tsv.$"):
+            read_excel(tmp_path / name)
     assert capfd.readouterr() == ("", "")

@@ -102,6 +102,13 @@ def test_a_row_of_totals_that_is_half_empty_stands_above_notes(tmp_path: Path) -
     assert sum(note.startswith("Left out the last") for note in ds.notes) == 2
 
 
+def test_a_fraction_in_the_row_of_totals_makes_no_fractions_of_counts(tmp_path: Path) -> None:
+    rows = "shop,staff,rent\na,6,1.5\nb,7,2\nc,,3\nd,8,4\nTotal,21.00,10.5\n"
+    frame = read_dataset(write(tmp_path, rows)).frame
+    assert frame["staff"].to_list() == [6, 7, None, 8]
+    assert (frame["staff"].dtype, frame["rent"].dtype) == (pl.Int64, pl.Float64)
+
+
 def test_notes_in_an_excel_file_are_left_out(tmp_path: Path) -> None:
     numbers = [1, 9, 2, 4, 16, None]
     cells = {"shop": [*"abcd", "Total", "Source: office"], "sales": numbers, "staff": numbers}

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from cobras.data.tables.header import N_LINES, WHOLE, Extent, lines_above
 
 LARGEST = 2 << 30  # bytes an Excel file may unpack to, and bytes of memory to read it
 RATIO = 1_032  # the most that deflate can compress
+OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how .xls files begin, and files with a password
 _UNNAMED = "__UNNAMED__"  # in the names that the reader gives
 COMMAND = (sys.executable, "-P", "-m", "cobras.data.tables.excel")
 
@@ -59,7 +61,8 @@ def read_excel(path: Path, extent: Extent = WHOLE) -> tuple[pl.DataFrame, list[s
 def read_sheet(path: Path, sheet: str | None, header: int | None) -> tuple[pl.DataFrame, str, list[str], int]:
     """Read a sheet in this process; also return its name, those of all sheets, and the lines above the header.
 
-    Without a name, it is the first sheet with rows of at least two columns, or else the first with any.
+    Without a name, it is the first sheet with rows of at least two columns, or else the first with any; hidden
+    sheets come last.
     """
     import fastexcel
 
@@ -69,7 +72,8 @@ def read_sheet(path: Path, sheet: str | None, header: int | None) -> tuple[pl.Da
     # As before there were sheets and titles in recipes: the first sheet with any cell, and its names as they are.
     as_before = sheet is None and header is not None
     frame, name, above = pl.DataFrame(), "", 0
-    for other in book.sheet_names if sheet is None else [sheet]:
+    names = book.sheet_names if as_before else _sheets(book) if sheet is None else [sheet]
+    for other in names:
         lines = _lines_above(book, other) if header is None else header
         options = {"header_row": lines} if lines else None
         rows = pl.read_excel(
@@ -81,6 +85,21 @@ def read_sheet(path: Path, sheet: str | None, header: int | None) -> tuple[pl.Da
         if is_table or (as_before and rows.width and rows.height):
             break
     return frame.rename(_blank_names(frame, as_before)), name, book.sheet_names, above
+
+
+def _sheets(book: Any) -> Iterator[str]:
+    """The names of the sheets that hold cells, the hidden ones last."""
+    hidden = []
+    for name in book.sheet_names:
+        try:
+            is_visible = book.load_sheet(name, n_rows=1).visible == "visible"
+        except Exception:  # a sheet of charts, or an empty one
+            is_visible = True
+        if is_visible:
+            yield name
+        else:
+            hidden.append(name)
+    yield from hidden
 
 
 def _blank_names(frame: pl.DataFrame, as_before: bool) -> dict[str, str]:
@@ -103,7 +122,17 @@ def _lines_above(book: Any, sheet: str) -> int:
 def check_archive(path: Path) -> None:
     """Refuse a zip archive that unpacks to more than memory holds; the sizes that it claims are not trusted."""
     if not zipfile.is_zipfile(path):
-        return  # an .xls file, which is not compressed
+        with path.open("rb") as file:
+            is_old = file.read(len(OLE)) == OLE
+        if not is_old:
+            raise InvalidDataError(
+                f"{path.name} is no Excel file, whatever its name says; if it holds text, name it .csv or .tsv."
+            )
+        if path.suffix.lower() != ".xls":
+            raise InvalidDataError(
+                f"{path.name} cannot be read: it has a password, or is an old .xls file; save it again as .xlsx."
+            )
+        return
     try:
         with zipfile.ZipFile(path) as archive:
             packed = [m for m in archive.infolist() if m.compress_type == zipfile.ZIP_DEFLATED]

@@ -67,7 +67,7 @@ def lines_above(rows: Sequence[Sequence[str | None]]) -> int:
     """The number of rows above the header of a table, from its first rows; 0 unless they surely are no part of it.
 
     The header is the first row in which nearly all columns have a name, and no name is a number; rows above it have
-    fewer cells, and a column below it holds numbers.
+    fewer cells. A column below it holds numbers, two where it has a name twice, or the row above it is empty.
 
     Examples
     --------
@@ -84,9 +84,11 @@ def lines_above(rows: Sequence[Sequence[str | None]]) -> int:
         return 0
     header, body = rows[above], rows[above + 1 :]
     names = [cell.strip() for cell in header if cell and cell.strip()]
-    if len(body) < 2 or len(set(names)) < len(names) or any(_is_number(name) for name in names):
+    if len(body) < 2 or any(_is_number(name) for name in names):
         return 0
-    return above if any(_holds_numbers(body, k) for k in range(len(header))) else 0
+    has_twice = len(set(names)) < len(names)
+    n_numbers = sum(_holds_numbers(body, k) for k in range(len(header)))
+    return above if n_numbers > has_twice or not (has_twice or filled[above - 1]) else 0
 
 
 def is_note(text: str) -> bool:
@@ -145,8 +147,16 @@ def without_footer(frame: pl.DataFrame, points: bool = False) -> tuple[pl.DataFr
         frame = frame.head(-n_notes)
     if word := _word_of_totals(frame, points):
         notes.append(f"Left out the last row, {word!r}: totals.")
-        frame = frame.head(-1)
+        frame = pl.DataFrame([_whole(column) for column in frame.head(-1)])
     return frame, notes
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """A column of numbers as integers where all are whole: a fraction in the row of totals made them floats."""
+    if not column.dtype.is_float() or not column.is_finite().all():
+        return column
+    whole = column.cast(pl.Int64, strict=False)
+    return whole if (whole == column).all() and whole.null_count() == column.null_count() else column
 
 
 def _n_notes(frame: pl.DataFrame) -> int:
