@@ -79,6 +79,7 @@ def test_a_column_that_is_left_out_leaves_the_pair_also_if_the_pair_stays(
         expect(cards).to_contain_text("remark number")
         before = cards.get_attribute("data-pair")
         remark = page.locator('[data-column="remark"]')
+        expect(remark.locator(".state")).to_have_text("text, shown but not used")
         remark.get_by_text("leave out").click()
         expect(remark).to_have_class("dropped")
         expect(cards).not_to_contain_text("remark")

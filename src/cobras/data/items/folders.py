@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def read_folder(
     folder: Path, choices: Choices, progress: Progress | None, scales: tuple[float, ...] = ()
 ) -> FolderItems:
     """Read the images or texts of a folder; `scales` are those of older images to compare with."""
-    kind, files, notes = _list_folder(folder, choices)
+    kind, files, advice, notes = _list_folder(folder, choices)
     choices.check_features(kind)
     source = folder.name or str(folder)
     content: Images | Texts
@@ -71,6 +71,8 @@ def read_folder(
                 f"Left out {len(broken)} file{'s' * (len(broken) > 1)} without text: {name_list(broken)}."
             )
         content = texts_of_files(files)
+    # After those that cannot be read were left out, so that the number is that of the items.
+    notes.insert(0, f"Read as {_count(files, kind)} in {source}. ({advice})")
     frame = _file_table(folder, files)
     choices.check(source, frame.columns)
     ids, id_columns = _file_ids(frame, choices.label)
@@ -79,8 +81,8 @@ def read_folder(
     return FolderItems(source, kind, content, frame, ids, id_columns, hidden, notes)
 
 
-def _list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list[str]]:
-    """The kind of a folder, its files in the order of their names, and notes.
+def _list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], str, list[str]]:
+    """The kind of a folder, its files in the order of their names, how to have another kind, and notes.
 
     Hidden files are passed over, and so are links that lead out of the folder.
     """
@@ -104,16 +106,20 @@ def _list_folder(folder: Path, choices: Choices) -> tuple[Kind, list[Path], list
                 found[kind].append(path)
     kind = _kind(folder, choices, found, others)
     other: Kind = "text" if kind == "image" else "image"
-    advice = f"--kind {other} for the {_count(found, other)}" if found[other] else "guessed from their names"
-    notes = [f"Read as {_count(found, kind)} in {folder.name or folder}. ({advice})"]
+    advice = (
+        f"--kind {other} for the {_count(found[other], other)}"
+        if found[other]
+        else "guessed from their names"
+    )
+    notes = []
     if n_outside:
         notes.append(f"Left out {n_outside} link{'s' * (n_outside > 1)} that lead out of the folder.")
-    return kind, sorted(found[kind], key=lambda path: file_name(folder, path)), notes
+    return kind, sorted(found[kind], key=lambda path: file_name(folder, path)), advice, notes
 
 
-def _count(found: Mapping[Kind, Sequence[Path]], kind: Kind) -> str:
+def _count(files: Sequence[Path], kind: Kind) -> str:
     """How many files there are of a kind, in words."""
-    return f"{len(found[kind])} {kind}{'s' * (len(found[kind]) != 1)}"
+    return f"{len(files)} {kind}{'s' * (len(files) != 1)}"
 
 
 def _kind(folder: Path, choices: Choices, found: dict[Kind, list[Path]], others: Counter[str]) -> Kind:

@@ -129,6 +129,11 @@ function more(n) {
   return el("button", { class: "quiet", onclick: press }, `Show more of ${counted(n, "column")}`);
 }
 
+/** @param {string} reason may say itself that a column is not used */
+function unusedState(reason) {
+  return !reason || reason.endsWith(STATES.ignored) ? reason || STATES.ignored : `${STATES.ignored}: ${reason}`;
+}
+
 /** @param {DataColumn} column */
 function line(column) {
   const use = useNow(column);
@@ -136,7 +141,7 @@ function line(column) {
   const missing = column.share_missing > 0 && `${percent(column.share_missing)} missing`;
   const gaps = column.missing.length ? ` (also ${column.missing.map((word) => `“${word}”`).join(", ")})` : "";
   const examples = column.examples.flatMap((text, k) => [k ? ", " : "", el("bdi", {}, text)]);
-  const state = use !== column.use ? `will be: ${STATES[use]}` : use === "ignored" ? `not used: ${column.reason}` : STATES[use];
+  const state = use !== column.use ? `will be: ${STATES[use]}` : use === "ignored" ? unusedState(column.reason) : STATES[use];
   return el(
     "li",
     { class: `${use}${changed ? " changed" : ""}`, "data-column": column.name },
