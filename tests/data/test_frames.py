@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from pathlib import Path
 
 import narwhals as nw
 import numpy as np
@@ -185,7 +186,7 @@ def test_what_is_neither_path_nor_frame_is_refused(data, sentence):
 def test_numbers_with_gaps_are_not_filled_without_being_asked():
     frame = pd.DataFrame({"x": [1.0, None, 3.0]})
     with pytest.raises(
-        InvalidDataError, match=r"'x' of DataFrame has 1 gaps. Fill them, or give read_dataset"
+        InvalidDataError, match=r"'x' of DataFrame has 1 gap. Fill them, or give read_dataset"
     ):
         Session(frame, method="cobras")
     assert Session(read_dataset(frame), random_state=0, method="cobras").space.n == 3
@@ -376,3 +377,37 @@ def test_periods_are_dates_and_no_names_of_rows(frequency: str, as_objects: bool
     assert dataset.frame["when"].to_list() == [None if p is pd.NaT else p.to_timestamp() for p in periods]
     assert {info.name: (info.use, info.type) for info in dataset.column_info}["when"] == ("used", "date")
     assert Session(frame, random_state=0).to_frame()["when"].equals(frame["when"])
+
+
+def test_to_frame_after_an_append_in_the_file_was_undone(tmp_path: Path) -> None:
+    """The frame that the session is opened with has rows that it has no more; others come in their place."""
+    frame, file = pl.DataFrame({"x": [0.0, 0.1, 5.0, 5.1], "w": ["a", "a", "b", "b"]}), tmp_path / "s.cobras"
+    with Session.open(file, frame, random_state=0) as session:
+        session.append(frame[:2])
+    with Session.open(file, frame[[0, 1, 2, 3, 0, 1]]) as session:
+        assert session.to_frame()["x"].to_list() == [*frame["x"], 0.0, 0.1]
+        session.undo()
+        assert session.to_frame()["x"].to_list() == frame["x"].to_list()
+        session.append(frame[2:])
+        assert session.to_frame()["x"].to_list() == [*frame["x"], 5.0, 5.1]
+        session.undo()
+        session.append(session.space.X[:2])
+        with pytest.raises(InvalidDataError, match="not all others were appended as data frames"):
+            session.to_frame()
+
+
+def test_labels_of_pyarrow_may_be_missing() -> None:
+    frame = pl.DataFrame({"x": [0.0, 0.1, 5.0, 5.1]})
+    for y in (pa.array(["a", None, "b", None]), pa.chunked_array([["a", None], ["b", None]])):
+        session = Session.from_labels(frame, y, random_state=0)
+        links = session.constraints()
+        assert (links.must_link.tolist(), links.cannot_link.tolist()) == ([], [[0, 2]])
+        assert sorted(session.names.values()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "columns", [{"a": [None] * 9, "b": [None] * 9}, {"a": [float("nan")] * 9, "b": [None] * 9}]
+)
+def test_a_frame_without_any_value_is_refused(columns: dict[str, list[float | None]]) -> None:
+    with pytest.raises(InvalidDataError, match=r"^DataFrame has no value in any of its 9 rows\.$"):
+        read_dataset(pd.DataFrame(columns))

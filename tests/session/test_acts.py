@@ -87,6 +87,11 @@ def test_what_is_known_is_not_asked_and_outlives_the_session(tmp_path, method):
         ({"labels": [None] * len(y)}, "Nothing is said about any two rows"),
         ({"labels": [0, 1]}, "There are 2 labels for 150 rows"),
         ({"labels": 7}, "Labels are given as one value for each row, not as 7"),
+        ({"labels": "species"}, "Labels are given as one value for each row, not as 'species'"),
+        (
+            {"labels": pl.DataFrame({"y": y})},
+            "Labels are given as one value for each row, not as a DataFrame",
+        ),
         ({"labels": [[1]] * len(y)}, "A label is a number or a text, not \\[1\\]"),
         ({"must_link": [(0, 150)]}, "must_link names row 150, but rows go from 0 to 149"),
         ({"cannot_link": [(3, 3)]}, "cannot_link pairs row 3 with itself"),

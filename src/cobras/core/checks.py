@@ -301,10 +301,10 @@ def known_groups(y: Any, n: int, unknown: Any = None) -> dict[Any, list[int]]:
     if isinstance(y, np.ma.MaskedArray):
         hidden = np.ma.getmaskarray(y)
         y = [None if gone else value for value, gone in zip(y.data, hidden, strict=True)]
-    try:
-        values = list(y)
-    except TypeError:
-        raise InvalidDataError(f"Labels are given as one value for each row, not as {y!r}.") from None
+    if isinstance(y, str) or column_names(y) is not None or not hasattr(y, "__iter__"):
+        what = repr(y) if column_names(y) is None else f"a {type(y).__name__}"
+        raise InvalidDataError(f"Labels are given as one value for each row, not as {what}.")
+    values = y.to_pylist() if hasattr(y, "to_pylist") else list(y)  # no value of pyarrow is None
     if len(values) != n:
         raise InvalidDataError(
             f"There are {len(values)} labels for {n} rows. Give one for each row, and None where it is not known."

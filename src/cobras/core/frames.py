@@ -71,8 +71,8 @@ class Items(Table, Protocol):
     def new_rows(self, data: Any) -> NewRows:
         """Other items, given as a data frame; an array is taken as it is."""
 
-    def with_rows(self, frames: Sequence[Any]) -> Table:
-        """The data as it was given, with the rows of more frames at its end."""
+    def with_rows(self, n: int, frames: Sequence[Any]) -> Table:
+        """The first rows of the data as it was given, followed by the rows of more frames."""
 
 
 def is_frame(data: Any) -> bool:

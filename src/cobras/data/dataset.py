@@ -215,11 +215,11 @@ class Dataset:
             return with_clusters(self.frame, labels, names, ids)
         return self.given.with_clusters(labels, names, ids)
 
-    def with_rows(self, frames: Sequence[Any]) -> GivenFrame:
-        """The original table with the rows of data frames at its end, as one that takes clusters."""
+    def with_rows(self, n: int, frames: Sequence[Any]) -> GivenFrame:
+        """The first rows of the original table, followed by those of data frames, as one that takes clusters."""
         from cobras.data.frames import open_frame
 
-        return (self.given or open_frame(self.frame)).with_rows(frames)
+        return (self.given or open_frame(self.frame)).with_rows(n, frames)
 
     @property
     def names(self) -> Sequence[Any]:

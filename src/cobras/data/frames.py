@@ -19,6 +19,7 @@ import polars as pl
 from cobras.core.checks import as_matrix, is_missing
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.frames import Items, NewRows, is_frame
+from cobras.core.notebook import quantity
 from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, StableIds
 from cobras.core.writers import with_clusters
 from cobras.data.recipe import Recipe
@@ -62,16 +63,17 @@ class GivenFrame:
             native, self.table[places], self.notes, None if self.ids is None else self.ids[places]
         )
 
-    def with_rows(self, frames: Sequence[Any]) -> GivenFrame:
-        """The frame with the rows of others at its end, of any libraries and types; values stay as given."""
-        first, others = nw.from_native(self.native, eager_only=True), [open_frame(frame) for frame in frames]
+    def with_rows(self, n: int, frames: Sequence[Any]) -> GivenFrame:
+        """The first rows of the frame, then those of others, of any libraries and types; values stay as given."""
+        first = nw.from_native(self.native, eager_only=True).head(n)
+        others = [open_frame(frame) for frame in frames]
         kind = first.implementation
         try:
             if kind.is_pandas_like():  # which holds values of any types in a column
                 return open_frame(
                     nw.concat([first, *(o._as(kind) for o in others)], how="diagonal").to_native()
                 )
-            rows = pl.concat([self.table, *(other.table for other in others)], how="diagonal_relaxed")
+            rows = pl.concat([self.table.head(n), *(other.table for other in others)], how="diagonal_relaxed")
             return open_frame(rows if kind.is_polars() else nw.from_arrow(rows, backend=kind).to_native())
         except Exception as error:  # those of pandas, polars and others
             raise InvalidDataError(
@@ -115,9 +117,9 @@ class Numbers:
         """Other rows as they are; names of columns are compared by the session."""
         return NewRows(open_frame(data).native if is_frame(data) else data)
 
-    def with_rows(self, frames: Sequence[Any]) -> GivenFrame:
-        """The frame with the rows of others at its end."""
-        return self.given.with_rows(frames)
+    def with_rows(self, n: int, frames: Sequence[Any]) -> GivenFrame:
+        """The first rows of the frame, followed by those of others."""
+        return self.given.with_rows(n, frames)
 
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """The frame, with clusters in further columns."""
@@ -135,8 +137,8 @@ def items_of_frame(data: Any, recipe: Mapping[str, Any] | None = None) -> Items:
         for column in given.table:
             if n_missing(column):
                 raise InvalidDataError(
-                    f"Column {column.name!r} of {NAME} has {n_missing(column)} gaps. Fill them, or give "
-                    "read_dataset(X), which fills gaps with the median and scales all columns."
+                    f"Column {column.name!r} of {NAME} has {quantity(n_missing(column), 'gap')}. Fill them, or "
+                    "give read_dataset(X), which fills gaps with the median and scales all columns."
                 )
         return Numbers(given, as_matrix(given.native))
     from cobras.data.read import read_dataset

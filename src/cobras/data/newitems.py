@@ -287,7 +287,7 @@ class OddCells:
     def read(self, column: pl.Series, recipe: ColumnRecipe, start: int) -> tuple[pl.Series, ColumnRecipe]:
         """A column that can be encoded, and the recipe for it."""
         if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-            raise self._wrong(recipe, f"{column.dtype}")
+            raise self._wrong(recipe, "lists or records" if column.dtype.is_nested() else "bytes or objects")
         if recipe.kind == "category":
             unknown = column.cast(pl.String).filter(
                 pl.Series(category_codes(column, recipe) == len(recipe.values)) & column.is_not_null()

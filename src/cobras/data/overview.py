@@ -139,7 +139,7 @@ def _type(column: pl.Series, recipe: ColumnRecipe | None, reason: str, is_image:
 def _examples(column: pl.Series, missing: tuple[str, ...]) -> tuple[str, ...]:
     """The first different values, as text."""
     found: list[str] = []
-    for value in column.head(N_SEEN).drop_nulls():
+    for value in column.head(N_SEEN).drop_nulls().to_list():
         text = number_text(value) if isinstance(value, float) else " ".join(str(value).split())
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
         if text and value == value and value not in missing and text not in found:

@@ -24,7 +24,7 @@ from cobras.data.items.images import Images, Progress, read_images
 from cobras.data.items.series import read_series_dataset
 from cobras.data.items.texts import Texts, text_features, texts_of_column
 from cobras.data.recipe import ColumnRecipe, Recipe
-from cobras.data.tables.columns import feature_names, table_features
+from cobras.data.tables.columns import feature_names, n_missing, table_features
 from cobras.data.tables.files import (
     ARRAYS,
     check_name,
@@ -334,6 +334,8 @@ def _read_rows(
 ) -> Dataset:
     """The rows of a table, or the texts or images that they hold or name."""
     frame, how_read, extent = table
+    if stored is None and all(n_missing(column) == len(column) for column in frame):
+        raise InvalidDataError(f"{path.name} has no value in any of its {frame.height} rows.")
     choices.check(path.name, frame.columns)
     kind, column, note = kind_of_table(path, frame, choices)
     choices.check_features(kind)

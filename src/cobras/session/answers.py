@@ -206,9 +206,7 @@ class AnswerableSession(RunningSession):
         # A copy, unless it is one already: the rows must not change with an array of the caller.
         self._grow(space, rows if rows.base is None and rows is not X else rows.copy())
         # For `to_frame`; what was appended here before has been undone.
-        self._added.pop(space.n, None)
-        if self._items is not None and is_frame(X):
-            self._added[space.n] = X
+        self._added[space.n] = X if self._items is not None and is_frame(X) else None
 
     @locked
     def after_move(self, rows: Iterable[int], to: int | None, *, anyway: bool = False) -> Preview:

@@ -65,7 +65,7 @@ class RunningSession:
     _setting: Setting
     _columns: tuple[str, ...] | None  # the names that a data frame of numbers gave
     _items: Items | None  # the data, where it is more than numbers
-    _added: dict[int, Any]  # data frames that were appended, by the number of rows before
+    _added: dict[int, Any]  # what was appended, by the number of rows before; None for an array
 
     def __init__(
         self,

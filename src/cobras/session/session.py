@@ -226,14 +226,17 @@ class Session(AnswerableSession):
         """
         found = self.labels_, self.names, self.cluster_ids_
         if self._items is not None:
-            n_known = len(self._items.X)
-            added = [entry.n_before for entry in self._history.appends if entry.n_before >= n_known]
-            if not set(added) <= self._added.keys() or (not added and n_known != self.space.n):
+            n_known, starts = len(self._items.X), [entry.n_before for entry in self._history.appends]
+            # The rows of the data end where others were appended here, also after an append in a file was undone.
+            end = next((start for start in starts if start in self._added), min(n_known, self.space.n))
+            frames = [self._added.get(start) for start in starts if start >= end]
+            if end > n_known or any(frame is None for frame in frames):
                 raise InvalidDataError(
                     f"The session has {self.space.n} rows, but its data frame {n_known}, and not all others were "
                     "appended as data frames. Take labels_, or open a session file with a frame of all rows."
                 )
-            table = self._items.with_rows([self._added[start] for start in added]) if added else self._items
+            is_whole = end == n_known and not frames
+            table = self._items if is_whole else self._items.with_rows(end, frames)
             return table.with_clusters(*found)
         import polars as pl
 

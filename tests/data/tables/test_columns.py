@@ -189,6 +189,8 @@ def test_lists_in_cells_are_shown_but_not_used(tmp_path: Path) -> None:
     ds = read_dataset(tmp_path / "t.parquet")
     assert ds.columns == ("x",)
     assert "Left out 'list': not numbers, shown but not used." in ds.notes
+    assert ds.column_info[1].examples == ("[1]", "[2, 3]")
+    assert "not numbers, shown but not used" in ds._repr_html_()
 
 
 TYPED = {
