@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 
-from cobras import InvalidDataError
+from cobras import InvalidDataError, Session
 from cobras.data import Dataset, read_dataset, read_features, read_recipe
 from cobras.data.cache import shared_cache
 from cobras.data.newitems import read_new_items
@@ -154,7 +155,11 @@ def test_what_is_harmless_is_noted(plants: Dataset, tmp_path: Path, new: str, no
         ),
         (
             "name,age,height,colour,planted\na,1,2,red,17\n",
-            "Column 'planted' of new.csv holds numbers, but the session has dates there;",
+            "Column 'planted' of new.csv holds numbers, but the session has dates such as '2024-01-03' there;",
+        ),
+        (
+            "name,age,height,colour,planted\na,1,2,red,2024-01-03T00:00:00\n",
+            "Column 'planted' of new.csv holds '2024-01-03T00:00:00', but the session has dates such as '",
         ),
         (
             "name,age,height,colour,planted\na,1,inf,red,2024-01-03\n",
@@ -272,3 +277,23 @@ def test_pixels_have_none(tmp_path: Path) -> None:
     dataset = read_dataset(tmp_path / files.path, features="pixels")
     with pytest.raises(InvalidDataError, match=r"\(pixels\) depend on all items"):
         new_items(tmp_path / files.path, dataset)
+
+
+def test_images_that_cannot_be_read_shift_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for k in range(9):
+        Image.new("RGB", (40, 40), (200, 20 * k, 0)).save(f"p{k}.png")
+    Path("broken.png").write_bytes(b"nothing")
+    table = pl.DataFrame({"file": [f"p{k}.png" for k in range(9)], "price": [7, 7, 8] * 3})
+    dataset = read_dataset(table, image="file", features="shapes")
+    new = pl.DataFrame({"file": ["p3.png", "broken.png", "p5.png"], "price": [1, 2, 3]})
+    new.write_csv("new.csv")
+    ids, X, notes = new_items(tmp_path / "new.csv", dataset)
+    assert (ids, len(X), len(notes)) == ([0, 2], 2, 1)
+    session = Session(dataset, random_state=0)
+    for call in (session.predict, session.append):
+        with pytest.raises(
+            InvalidDataError, match=r"^Give the new rows without .* 1 file that cannot be read"
+        ):
+            call(new)
+    assert len(session.labels_) == 9

@@ -182,6 +182,8 @@ class Dataset:
 
         notes: list[str] = []
         (items,) = read_new_items(data, self, notes)  # a frame comes in one piece
+        if (unread := next((note for note in notes if " that cannot be read as " in note), None)) is not None:
+            raise InvalidDataError(f"Give the new rows without those that have no image. {unread}")
         return NewRows(items.X, items.unknown, notes)
 
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:

@@ -117,7 +117,7 @@ def read_new_items(
         yield _read_series(path, dataset)
     elif recipe.features in ITEM_BY_ITEM or recipe.features == "lsi":
         topics = (_texts_of(dataset), dataset.X) if recipe.features == "lsi" else None
-        found = _read_like(path, recipe, Like(recipe.scales, topics), progress, given)
+        found = _read_like(path, recipe, Like(recipe.scales, topics, by_place=True), progress, given)
         notes.extend(note for note in found.notes if note.startswith("Left out"))
         yield NewItems(found.ids, found.X)
     else:
@@ -323,6 +323,10 @@ class OddCells:
 
     def _wrong(self, recipe: ColumnRecipe, what: str) -> InvalidDataError:
         kinds = "categories" if recipe.kind == "category" else f"{recipe.kind}s"
+        if recipe.format and self.dataset is not None and self.dataset.large is None:
+            # A date that is written in another way is a date to whoever reads this.
+            older = self.dataset.frame[recipe.name].drop_nulls()
+            kinds += f" such as {next((cell for cell in older if cell not in recipe.missing), '')!r}"
         return InvalidDataError(
             f"Column {recipe.name!r} of {self.source} holds {what}, but the session has {kinds} there; give "
             "the column in the same form."

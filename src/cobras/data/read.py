@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 import polars as pl
 
@@ -55,10 +56,13 @@ class Like(NamedTuple):
         The factors of the parts of image features; empty where there are none.
     topics : (Texts, array) or None
         The texts whose topics are meant, and their features.
+    by_place : bool
+        Whether rows without names are numbered by their places in the file, those that are left out included.
     """
 
     scales: tuple[float, ...] = ()
     topics: tuple[Texts, FloatArray] | None = None
+    by_place: bool = False
 
 
 def read_dataset(
@@ -360,6 +364,8 @@ def _read_rows(
     ids, id_columns = row_ids(frame, choices.id, choices.may_name(free), notes, guess=stored is None)
     if given is not None and given.ids is not None and choices.id is None:
         ids = given.ids
+    elif images is not None and like.by_place and not id_columns:
+        ids = np.array(images.places)
     ignored = dict.fromkeys(id_columns[1:], NAMES_ROWS) if stored is None else dict(stored.ignored)
     items = _Items(path.name, kind, choices, frame, ids, id_columns, choices.hidden, notes)
     items.ignored, items.extent, items.place, items.given = ignored, extent, place, given
