@@ -106,6 +106,12 @@ def test_a_single_cell_that_is_no_number_is_told_and_counts_as_missing(table: Pa
     assert "holds no number ('tall'): it counts as missing." in capsys.readouterr().err
 
 
+def test_ids_that_come_again_are_numbered_and_told(table: Path, capsys: Captured) -> None:
+    table.write_text(table.read_text() + MORE.replace("new1", "f00"))
+    assert main(["export", "flowers.cobras", "--grow", "--out", "after.csv"]) == 0
+    assert "Numbered 1 name that 'id' holds again, such as 'f00 (2)'." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("how", ["shorter", "reordered", "changed", "wrong kind", "column gone"])
 def test_anything_else_is_refused_and_nothing_is_lost(table: Path, capsys: Captured, how: str) -> None:
     text, kept = table.read_text(), Path("flowers.cobras").read_bytes()

@@ -23,6 +23,7 @@ from cobras import (
     read_features,
     run,
 )
+from cobras.data import read_recipe
 from cobras.data.frames import open_frame
 
 KINDS = {
@@ -411,3 +412,32 @@ def test_labels_of_pyarrow_may_be_missing() -> None:
 def test_a_frame_without_any_value_is_refused(columns: dict[str, list[float | None]]) -> None:
     with pytest.raises(InvalidDataError, match=r"^DataFrame has no value in any of its 9 rows\.$"):
         read_dataset(pd.DataFrame(columns))
+
+
+@pytest.mark.parametrize("ids", [["k0", "k1", "k1"], [None, None, "n"]])
+def test_names_of_rows_that_come_again_or_lack_do_not_close_a_session_file(
+    tmp_path: Path, ids: list[str | None]
+) -> None:
+    """What was appended must open again; the column was perhaps never meant to name the rows."""
+    frame = pl.DataFrame({"id": [f"k{k}" for k in range(20)], "x": range(20), "w": ["a", "b"] * 10})
+    new, file = pl.DataFrame({"id": ids, "x": [1, 2, 3], "w": ["a", "b", "a"]}), tmp_path / "s.cobras"
+    with Session.open(file, frame, random_state=0) as session:
+        session.append(new)
+        labels = session.labels_
+    with Session.open(file, pl.concat([frame, new])) as session:
+        np.testing.assert_array_equal(session.labels_, labels)
+    again = read_recipe(pl.concat([frame, new]), read_dataset(frame).recipe)
+    assert len(set(again.ids)) == 23
+    assert again.ids[20:].tolist() == (
+        ["k0 (2)", "k1 (2)", "k1 (3)"] if ids[0] else ["row 20", "row 21", "n"]
+    )
+
+
+def test_a_data_set_is_no_new_rows() -> None:
+    frame = pl.DataFrame({"x": range(20), "w": ["a", "b"] * 10})
+    session = Session(frame, random_state=0)
+    for call in (session.predict, session.append):
+        with pytest.raises(
+            InvalidDataError, match="not as a Dataset, which has scales of its own; give its fra"
+        ):
+            call(read_dataset(frame))

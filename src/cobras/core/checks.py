@@ -138,9 +138,10 @@ def as_new_rows(X: Any, n_columns: int, names: tuple[str, ...] | None = None) ->
             "The new rows are held by dask, but must be in memory. Give compute() of some of them."
         )
     matrix, given = as_matrix(X), column_names(X)
-    if matrix.shape[1] != n_columns:
+    if (width := matrix.shape[1]) != n_columns:
         raise InvalidDataError(
-            f"The new rows have {matrix.shape[1]} columns, but the session has {n_columns}. Give the same columns."
+            f"The new rows have {width} column{'s' * (width > 1)}, but the session has {n_columns}. Give the same "
+            "columns."
         )
     if given is not None and names is not None and given != names:
         new, old = next((a, b) for a, b in zip(given, names, strict=True) if a != b)

@@ -130,7 +130,7 @@ def notes_on_added_rows(dataset: Dataset, n_before: int, source: str) -> list[st
     if recipe.columns is None or dataset.large is not None:
         return []
     seen = OddCells(source, replace(dataset, frame=dataset.frame.head(n_before)))
-    left_out = [note for note in dataset.notes if note.startswith("Left out the last")]
+    left_out = [note for note in dataset.notes if note.startswith(("Left out the last", "Numbered"))]
     seen.read_all(dataset.frame.slice(n_before), recipe.columns, n_before)
     return [*left_out, *seen.notes()]
 

@@ -57,7 +57,8 @@ class Like(NamedTuple):
     topics : (Texts, array) or None
         The texts whose topics are meant, and their features.
     by_place : bool
-        Whether rows without names are numbered by their places in the file, those that are left out included.
+        Whether no column is taken for the names of the rows but the one that is given; without one, they are
+        numbered by their places in the file, those that are left out included.
     """
 
     scales: tuple[float, ...] = ()
@@ -361,7 +362,9 @@ def _read_rows(
     elif kind == "text":
         choices = replace(choices, text=column)
     free = [name for name in choices.usable(frame.columns) if name != column]
-    ids, id_columns = row_ids(frame, choices.id, choices.may_name(free), notes, guess=stored is None)
+    ids, id_columns = row_ids(
+        frame, choices.id, choices.may_name(free), notes, stored is None and not like.by_place
+    )
     if given is not None and given.ids is not None and choices.id is None:
         ids = given.ids
     elif images is not None and like.by_place and not id_columns:

@@ -13,7 +13,7 @@ from cobras.core.checks import (
     known_groups,
 )
 from cobras.core.exceptions import CobrasError, DataWarning, InvalidDataError, StaleQuestionError
-from cobras.core.frames import NewRows, is_frame
+from cobras.core.frames import Items, NewRows, is_frame
 from cobras.core.partition import Partition
 from cobras.core.progress import shared_items
 from cobras.core.types import Action, Answer, Event, Pair, Record
@@ -340,6 +340,11 @@ class AnswerableSession(RunningSession):
 
     def _new_rows(self, X: Any) -> NewRows:
         """New rows, read as the session's own were; a warning says what of them counts as missing."""
+        if isinstance(X, Items):
+            raise InvalidDataError(
+                "New rows are given as a data frame or an array, not as a Dataset, which has scales of its own; "
+                "give its frame."
+            )
         rows = NewRows(X) if self._items is None else self._items.new_rows(X)
         for note in rows.notes:
             warnings.warn(note, DataWarning, stacklevel=4)  # beyond the public method and its lock

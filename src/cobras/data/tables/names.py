@@ -47,7 +47,8 @@ def row_ids(
 ) -> tuple[npt.NDArray[Any], list[str]]:
     """The names of the rows, and the columns that do nothing but name them, the one in use first.
 
-    Without `guess`, rows have the names of the column that was given, or their numbers.
+    Without `guess`, rows have the names of the column that was given, or their numbers. Then names may come again
+    or be missing: rows were added since the column was chosen, and a session on them must open.
     """
     # What a session stores is not guessed again: a later version might guess something else.
     found: list[str] = []
@@ -63,7 +64,7 @@ def row_ids(
             best = _unique_words(frame, others) or (None if found else _numbers_of_rows(frame, others))
             found[:0] = [] if best is None else [best]
     if id is not None:
-        _check_id(id, cells(frame, id))
+        _check_id(id, cells(frame, id), guess)
         found = [id, *found]
     elif found:
         notes.append(f"Used {name_list(found[:1])} as the names of the rows.")
@@ -74,6 +75,9 @@ def row_ids(
 
 def _different(column: pl.Series, name: str, notes: list[str]) -> npt.NDArray[Any]:
     """The names of the rows; where one comes again, it has a number."""
+    if column.null_count():
+        rows = pl.Series(np.arange(len(column))).cast(pl.String)
+        column = column.cast(pl.String).zip_with(column.is_not_null(), "row " + rows)
     n_doubles = len(column) - column.n_unique()
     if not n_doubles:
         return column.to_numpy()
@@ -111,9 +115,11 @@ def names_rows(name: str, column: pl.Series) -> bool:
     return _is_name(name, column) or _is_count(column) or _is_given_out(name, column)
 
 
-def _check_id(name: str, column: pl.Series) -> None:
+def _check_id(name: str, column: pl.Series, is_new: bool) -> None:
     if column.dtype.is_nested() or column.dtype == pl.Binary:
         fault = "it holds neither words nor numbers"
+    elif not is_new:
+        return
     elif column.null_count():
         fault = f"{column.null_count()} of its cells are empty"
     elif not _is_rarely_double(column):
