@@ -410,7 +410,7 @@ def test_labels_of_pyarrow_may_be_missing() -> None:
     "columns", [{"a": [None] * 9, "b": [None] * 9}, {"a": [float("nan")] * 9, "b": [None] * 9}]
 )
 def test_a_frame_without_any_value_is_refused(columns: dict[str, list[float | None]]) -> None:
-    with pytest.raises(InvalidDataError, match=r"^DataFrame has no value in any of its 9 rows\.$"):
+    with pytest.raises(InvalidDataError, match=r"^DataFrame has no value in any cell\.$"):
         read_dataset(pd.DataFrame(columns))
 
 

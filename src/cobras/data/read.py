@@ -340,7 +340,7 @@ def _read_rows(
     """The rows of a table, or the texts or images that they hold or name."""
     frame, how_read, extent = table
     if stored is None and all(n_missing(column) == len(column) for column in frame):
-        raise InvalidDataError(f"{path.name} has no value in any of its {frame.height} rows.")
+        raise InvalidDataError(f"{path.name} has no value in any cell.")
     choices.check(path.name, frame.columns)
     kind, column, note = kind_of_table(path, frame, choices)
     choices.check_features(kind)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -103,7 +105,7 @@ def test_file_that_may_not_be_read() -> None:
         (np.array([["a"]]), "must hold a NumPy array of numbers"),
         (np.array([[None]]), "is not a NumPy array of numbers"),
         (np.array([[1.0, np.inf]]), "'column_2' of t.npy is infinite in row 0"),
-        (np.array([[np.nan, np.nan]]), "no column of numbers"),
+        (np.array([[np.nan, np.nan]]), "t.npy has no value in any cell"),
     ],
 )
 def test_bad_arrays(tmp_path: Path, array: np.ndarray, sentence: str) -> None:
@@ -181,6 +183,22 @@ def test_times_that_python_cannot_hold_are_left_empty(
     for suffix in (".json", ".jsonl", ".parquet")[memory == "1" :]:
         export_dataset(ds, np.zeros(4, int), None, tmp_path / f"out{suffix}")
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_of_any_unit_are_kept(
+    tmp_path: Path, unit: Literal["ms", "us", "ns"], zone: str | None
+) -> None:
+    """Those of pandas before its third version are nanoseconds."""
+    days = [datetime(1700, 1, 1), datetime(1970, 1, 1), datetime(2024, 5, 6), datetime(2262, 1, 1)]
+    column = pl.Series("when", days).cast(pl.Datetime(unit)).dt.replace_time_zone(zone)
+    frame = pl.DataFrame([column, pl.Series("x", [1, 2, 5, 7])])
+    frame.write_parquet(tmp_path / "t.parquet")
+    for data in (tmp_path / "t.parquet", frame, frame.to_pandas()):
+        ds = read_dataset(data)
+        assert [ds.row(i)["when"].replace(tzinfo=None) for i in range(4)] == days
+        assert ds.columns == ("when", "x")
 
 
 @pytest.mark.parametrize("zone", ["+05:30", "Nowhere/Land"])

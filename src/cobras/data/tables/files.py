@@ -45,7 +45,7 @@ _FORMATS = {
 }
 _DAY = 86_400_000_000  # microseconds
 _YEARS = -719_162 * _DAY, 2_932_897 * _DAY - 1  # from 1 to 9999, which Python's own dates hold
-_PER_UNIT = {"ms": 1_000, "us": 1, "ns": 1}  # microseconds; nanoseconds in 64 bits cannot leave these years
+_PER_UNIT = {"ms": 1_000, "us": 1, "ns": 1}  # microseconds; of nanoseconds only durations
 # Without it polars panics at a zone that it does not know, such as +05:30; `possible_times` makes it UTC.
 os.environ.setdefault("POLARS_IGNORE_TIMEZONE_PARSE_ERROR", "1")
 
@@ -167,6 +167,8 @@ def _possible_times(column: pl.Series) -> pl.Series:
         low, high = (
             (end + way * edge) // _PER_UNIT[dtype.time_unit] for end, way in zip(_YEARS, (1, -1), strict=True)
         )
+        if dtype.time_unit == "ns":  # of which 64 bits cannot leave these years
+            low, high = -(2**63), 2**63 - 1
     elif isinstance(dtype, pl.Duration):
         high = (2**63 - 1) // _PER_UNIT[dtype.time_unit]
         low = -high
