@@ -441,3 +441,46 @@ def test_a_data_set_is_no_new_rows() -> None:
             InvalidDataError, match="not as a Dataset, which has scales of its own; give its fra"
         ):
             call(read_dataset(frame))
+
+
+FORMS = {
+    "float32": (pl.col("size").cast(pl.Float32), "size"),
+    "text for a date": (pl.col("when").dt.to_string(), "when"),
+    "number for money": (pl.lit(7.5).alias("sum"), "sum"),
+    "a word": (pl.Series("size", ["tall", "2", "3"]), None),
+    "whole numbers": (pl.col("size").cast(pl.Int64), None),
+    "nanoseconds": (pl.col("when").cast(pl.Datetime("ns")), None),
+    "another word": (pl.lit("green").alias("colour"), None),
+}
+
+
+@pytest.mark.filterwarnings("ignore::cobras.DataWarning")
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("form", FORMS)
+def test_what_was_appended_opens_again_or_is_refused(tmp_path: Path, kind: str, form: str) -> None:
+    """A session file does not hold the rows, so they must be read in one frame as they were alone."""
+    frame = pl.DataFrame(
+        {
+            "size": [0.1 + k % 3 for k in range(30)],
+            "when": [dt.datetime(2024, 1, 1 + k) for k in range(30)],
+            "sum": [f"1.{k:03d},50 €" for k in range(30)],
+            "colour": ["red", "blue", "white"] * 10,
+        }
+    )
+    make = pl.DataFrame.to_pandas if kind == "pandas" else pl.DataFrame
+    change, refused = FORMS[form]
+    new, file = frame.head(3).with_columns(change), tmp_path / "s.cobras"
+    with Session.open(file, make(frame), random_state=0) as session:
+        if refused is None:
+            session.append(make(new))
+        else:
+            with pytest.raises(
+                InvalidDataError, match=f"The new rows hold '{refused}' in another form than the"
+            ):
+                session.append(make(new))
+        labels = session.labels_
+    rows = frame if refused else pl.concat([frame, new], how="vertical_relaxed")
+    assert len(labels) == len(rows)
+    with Session.open(file, make(rows)) as session:
+        session.verify()
+        np.testing.assert_array_equal(session.labels_, labels)

@@ -71,6 +71,9 @@ class Items(Table, Protocol):
     def new_rows(self, data: Any) -> NewRows:
         """Other items, given as a data frame; an array is taken as it is."""
 
+    def check_together(self, data: Any, X: FloatArray) -> None:
+        """Refuse a data frame whose rows, in one with the data, would not have these features."""
+
     def with_rows(self, n: int, frames: Sequence[Any]) -> Table:
         """The first rows of the data as it was given, followed by the rows of more frames."""
 

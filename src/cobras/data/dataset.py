@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobras.core.checks import as_whole_number
-from cobras.core.exceptions import InvalidDataError
+from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.core.frames import NewRows, is_frame
 from cobras.core.notebook import quantity, show_html
 from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, IndexArray, StableIds
@@ -57,6 +57,8 @@ class Series:
     channels: FloatArray
     values: Mapping[str, Any] = field(default_factory=dict)
 
+
+N_TOGETHER = 50  # rows that show which types the columns have with others below them
 
 Card: TypeAlias = Row | Picture | Photo | Text | Series
 
@@ -185,6 +187,24 @@ class Dataset:
         if (unread := next((note for note in notes if " that cannot be read as " in note), None)) is not None:
             raise InvalidDataError(f"Give the new rows without those that have no image. {unread}")
         return NewRows(items.X, items.unknown, notes)
+
+    def check_together(self, data: Any, X: FloatArray) -> None:
+        """Refuse a data frame whose rows would be read in another way in one with the others."""
+        if self.given is None or self.recipe.columns is None:
+            return
+        from cobras.data.frames import in_another_form
+        from cobras.data.resume import read_recipe
+
+        both = self.with_rows(N_TOGETHER, [data])
+        try:
+            again = read_recipe(both.native, self.recipe).X[-len(X) :]
+        except DataChangedError:
+            names, now = [column.name for column in self.recipe.columns], both.table.schema
+            other = (name for name in names if now.get(name) != self.frame.schema[name])
+            raise in_another_form(next(other, names[0])) from None
+        differ = (again != X).any(axis=0)
+        if differ.any():
+            raise in_another_form(self.columns[int(differ.argmax())])
 
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """Return the original table with a column `cluster`, and `cluster_id` and `cluster_name` where given.

@@ -117,6 +117,12 @@ class Numbers:
         """Other rows as they are; names of columns are compared by the session."""
         return NewRows(open_frame(data).native if is_frame(data) else data)
 
+    def check_together(self, data: Any, X: FloatArray) -> None:
+        """Refuse numbers that are written as text, which make a column of text with the others."""
+        for column in open_frame(data).table:
+            if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+                raise in_another_form(column.name)
+
     def with_rows(self, n: int, frames: Sequence[Any]) -> GivenFrame:
         """The first rows of the frame, followed by those of others."""
         return self.given.with_rows(n, frames)
@@ -124,6 +130,14 @@ class Numbers:
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """The frame, with clusters in further columns."""
         return self.given.with_clusters(labels, names, ids)
+
+
+def in_another_form(name: str) -> InvalidDataError:
+    """The error that new rows cannot be opened in one data frame with the others."""
+    return InvalidDataError(
+        f"The new rows hold {name!r} in another form than the session: its file could not be opened with a data "
+        "frame of all rows. Convert them to the same type."
+    )
 
 
 def items_of_frame(data: Any, recipe: Mapping[str, Any] | None = None) -> Items:

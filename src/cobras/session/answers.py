@@ -202,6 +202,8 @@ class AnswerableSession(RunningSession):
         rows = as_new_rows(self._new_rows(X).X, first.shape[1], self._columns)
         if self._file is not None and self._items is not None:
             self._file.check_features(space.n, space.n + len(rows))
+            if is_frame(X):
+                self._items.check_together(X, rows)
         check_new_rows(rows, first)
         # A copy, unless it is one already: the rows must not change with an array of the caller.
         self._grow(space, rows if rows.base is None and rows is not X else rows.copy())
