@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
 from cobras.core.types import Pair
-from cobras.methods.adder.knowledge import Knowledge
+from cobras.methods.adder.knowledge import MOST_PARTS, Knowledge
 from cobras.spaces.euclidean import EuclideanSpace
 
 X, y = load_iris(return_X_y=True)
@@ -107,9 +107,9 @@ def test_first_parts_that_are_clusters_of_their_own_are_too_coarse(options):
     assert len(known.first_parts) == 10
 
 
-@pytest.mark.parametrize("n", [10, 79])
-def test_few_rows_are_not_split_finer(options, n):
-    """Twice as many parts would hold fewer than eight rows each."""
+@pytest.mark.parametrize(("n", "most"), [(9, MOST_PARTS), (100, 9)])
+def test_there_are_not_more_first_parts_than_rows_or_than_are_fast(options, n, most, monkeypatch):
+    monkeypatch.setattr("cobras.methods.adder.knowledge.MOST_PARTS", most)
     rows = np.arange(float(n))[:, None]
     known = with_different_parts(rows, options)
     assert not known.is_too_coarse()

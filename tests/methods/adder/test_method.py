@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import ADDER, Answer, LabelOracle, SeriesSpace, Session, run
@@ -151,6 +151,23 @@ def test_first_parts_become_finer_where_clusters_are_many_and_not_for_a_few_diff
     assert n_first_parts(groups, groups % 2, 30, seed) == 12
     groups = np.repeat(np.arange(60), 16)
     assert n_first_parts(groups, groups, 20, seed) > 48
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_of_several_regions_are_found(seed):
+    """As departments of a shop, which hold kinds of goods: regions of one cluster lie anywhere."""
+    rows, region = make_blobs(600, 4, centers=24, cluster_std=0.8, random_state=seed)
+    found = ADDER(max_queries=200, random_state=0).fit(rows, region % 3).labels_
+    assert adjusted_rand_score(region % 3, found) > 0.9
+
+
+def test_hundreds_of_clusters_of_a_few_rows_are_found_after_few_answers():
+    """As records of the same person: most have one to four."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(200), rng.integers(1, 5, 200))
+    rows = rng.normal(size=(200, 12))[person] + 0.15 * rng.normal(size=(len(person), 12))
+    found = ADDER(max_queries=30, random_state=0).fit(rows, person).labels_
+    assert adjusted_rand_score(person, found) > 0.9
 
 
 @pytest.mark.parametrize("distance", ["dtw", "kshape"])

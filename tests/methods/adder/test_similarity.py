@@ -1,11 +1,21 @@
 """The model of how similar members of a cluster are, against a loop over all hypotheses."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
 from cobras.methods.adder.points import MEASURES, SHARES
-from cobras.methods.adder.similarity import SLIP, STEEPNESSES, THRESHOLDS, Similarity
+from cobras.methods.adder.similarity import (
+    FAR_SAME,
+    OPEN,
+    REGIONS,
+    SLIP,
+    STEEPNESSES,
+    THRESHOLDS,
+    Similarity,
+    chance_of_far_same,
+)
 
 X, y = load_iris(return_X_y=True)
 
@@ -52,3 +62,31 @@ def test_the_posterior_from_the_definition(iris):
     found = Similarity(iris, constraints).probabilities(np.array([5, 70]))
     np.testing.assert_allclose(found[0, 1], expected / total)
     np.testing.assert_allclose(found, found.T)
+
+
+@pytest.mark.parametrize(("n_same", "n_different"), [(0, 0), (0, 30), (2, 9)])
+def test_the_chance_of_a_far_pair_from_the_definition(n_same, n_different):
+    """Two hypotheses, weighted by how likely each makes the answers."""
+    weights = np.array([1 - REGIONS, REGIONS])
+    weights *= [rate**n_same * (1 - rate) ** n_different for rate in FAR_SAME]
+    expected = np.average(FAR_SAME, weights=weights)
+    np.testing.assert_allclose(chance_of_far_same(n_same, n_different), expected)
+
+
+def test_answers_about_far_pairs_are_counted(iris):
+    """Of pairs that are nearly surely different none is the same; then one is."""
+    constraints = Constraints()
+    for i, j in np.random.default_rng(0).integers(0, len(X), (60, 2)).tolist():
+        if i != j and {y[i], y[j]} != {0, 2}:
+            constraints.add(i, j, Answer.of(bool(y[i] == y[j])))
+    n_far = 0, far_answers(iris, constraints)
+    assert n_far[1] > 10
+    assert Similarity(iris, constraints).far_same == chance_of_far_same(*n_far)
+    constraints.add(0, 110, Answer.SAME)
+    assert Similarity(iris, constraints).far_same == chance_of_far_same(1, far_answers(iris, constraints) - 1)
+
+
+def far_answers(points, constraints):
+    """How many answers are about pairs that are nearly surely different."""
+    similarity = Similarity(points, constraints)
+    return sum(similarity.probabilities(np.array([*pair]))[0, 1] < OPEN for pair, _ in constraints)

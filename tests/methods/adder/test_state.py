@@ -63,7 +63,7 @@ def component_sizes(state):
 def test_what_the_relation_of_two_components_puts_right(state):
     """The product of their sizes, times how probably the likelier relation is wrong."""
     roots, size = component_sizes(state)
-    found, gain = state._gains(dict(zip(roots, map(float, size), strict=True)))
+    found, gain = state._gains(dict(zip(roots, map(float, size), strict=True)), state._chances())
     assert found == roots
     seeds, similarity = state.seeds(), state._similarities()
     for (a, i), (b, j) in combinations(enumerate(roots), 2):
@@ -114,7 +114,7 @@ def test_with_all_relations_known_no_two_components_are_compared(space, options)
 
 def test_nothing_about_a_complete_cluster_is_worth_asking(state):
     mark_first_cluster(state, complete=True)
-    roots, gain = state._gains(dict.fromkeys(component_sizes(state)[0], 1.0))
+    roots, gain = state._gains(dict.fromkeys(component_sizes(state)[0], 1.0), state._chances())
     inside = [x for x, root in enumerate(roots) if not state.may_ask_about(root)]
     assert inside
     assert not gain[inside].any()

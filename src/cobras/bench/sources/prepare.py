@@ -299,9 +299,31 @@ def many(n_clusters: int) -> Labelled:
     return centres[y] + width[y, None] * rng.normal(size=(len(y), 20)), y
 
 
+def records() -> Labelled:
+    """Records of 300 persons, one to four of each, which differ by slips: clusters of a few rows."""
+    rng = np.random.default_rng(5)
+    y = np.repeat(np.arange(300), rng.integers(1, 5, 300))
+    return rng.normal(size=(300, 12))[y] + 0.3 * rng.normal(size=(len(y), 12)), y
+
+
+def regions(n_clusters: int, n_regions: int) -> Labelled:
+    """Round regions in five dimensions; those of one cluster lie anywhere, as kinds of goods of one department."""
+    rng = np.random.default_rng(n_regions)
+    region = np.repeat(np.arange(n_regions), rng.integers(15, 40, n_regions))
+    X = 3 * rng.normal(size=(n_regions, 5))[region] + 0.5 * rng.normal(size=(len(region), 5))
+    return X, region % n_clusters
+
+
 GENERATED: dict[str, Callable[[], Labelled]] = {
     f"generated-{make.__name__}": make for make in (blobs, moons, grid, lines)
-} | {f"generated-many{k}": partial(many, k) for k in (20, 60, 200)}
+}
+# Hundreds of clusters, or clusters of many regions.
+MANY: dict[str, Callable[[], Labelled]] = {
+    **{f"generated-many{k}": partial(many, k) for k in (20, 60, 200)},
+    "generated-records": records,
+    **{f"generated-regions{n}": partial(regions, k, n) for k, n in ((3, 24), (8, 40))},
+}
+GENERATED |= MANY
 
 
 def generate(name: str) -> TaskData:

@@ -28,7 +28,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, Pair
 from cobras.methods.adder.certainty import Certainty
-from cobras.methods.adder.knowledge import Options
+from cobras.methods.adder.knowledge import FEW, Options
 from cobras.methods.adder.points import split_all
 from cobras.methods.adder.predictors import predictor_names
 from cobras.methods.adder.recheck import Recheck, share_of_wrong_answers
@@ -47,7 +47,6 @@ class Until(NamedTuple):
 
 TO_THE_END = Until(0, 1)
 PATIENCE = 6  # answers about the first parts after which they may be found too coarse
-FEW = 10  # answers on which nothing is decided, unless clusters seem to be many
 WEIGHT_OF_SAME = 2  # so many times "different" one "same" outweighs, as evidence of many clusters
 SURPLUS = 3  # times "different" from which on clusters seem to be many
 MANY = 48  # first parts from which on clusters are surely many

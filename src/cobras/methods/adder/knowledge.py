@@ -19,14 +19,15 @@ from cobras.methods.adder.mixture import Prediction, expected_ari, predict, pred
 from cobras.methods.adder.points import Parts, Points
 from cobras.methods.adder.predictors import KnownPoints, Rows
 from cobras.methods.adder.recheck import believed_clusters
-from cobras.methods.adder.similarity import Similarity
+from cobras.methods.adder.similarity import OPEN, Similarity
 from cobras.methods.protocol import Grown, Growth
 from cobras.spaces.base import EmbeddedSpace, VectorSpace, digest
 from cobras.spaces.kernels.linkage import join_likely
 
 T = TypeVar("T")
 
-MEMBERS = 8  # a first split into parts with fewer members than this on average is too fine
+FEW = 10  # answers on which nothing is decided, unless clusters seem to be many
+MOST_PARTS = 768  # of the first split; with twice as many, and as many clusters, an answer takes 0.6 s
 _measuring = threading.Lock()
 NEW = 0.3, 1.0  # new clusters among so many instances, before any is seen
 
@@ -234,7 +235,7 @@ class Knowledge:
         medoids = self.points.of([part.representative for part in self.first_parts])
         n_clusters = len(np.unique(known.clusters[np.isin(known.points, medoids)]))
         twice = 2 * len(self.first_parts)
-        return n_clusters > share * len(self.first_parts) and MEMBERS * twice <= self.points.n
+        return n_clusters > share * len(self.first_parts) and twice <= min(self.points.n, MOST_PARTS)
 
     def split_finer(self) -> bool:
         """Split everything into twice as many first parts, if they are too coarse."""
@@ -356,11 +357,13 @@ class Knowledge:
         make = lambda: list(dict.fromkeys(map(self.links.component, self.seeds())))  # noqa: E731
         return self._latest(make, "roots")
 
+    def _similarity(self) -> Similarity:
+        return self._latest(lambda: Similarity(self.points, self.constraints), "similarity")
+
     def _similarities(self) -> FloatArray:
         """How likely each two seeds are in the same cluster, by their similarity."""
         at = self.points.of(self.seeds())
-        make = lambda: Similarity(self.points, self.constraints).probabilities(at)  # noqa: E731
-        return self._latest(make, "similarities")
+        return self._latest(lambda: self._similarity().probabilities(at), "similarities")
 
     def _component_similarities(self) -> tuple[list[int], FloatArray]:
         """The must-link components, by root, and how likely each two are the same cluster."""
@@ -376,6 +379,12 @@ class Knowledge:
             return roots, np.add.reduceat(rows, starts, 1) / (size[:, None] * size)
 
         return self._latest(make, "components")
+
+    def _chances(self) -> FloatArray:
+        """How likely each two components are the same, also where similarity speaks against it."""
+        p = self._component_similarities()[1]
+        far_same = self._similarity().far_same if len(self.constraints) >= FEW else 0.0
+        return np.where(p < OPEN, far_same, np.where(p > 1 - OPEN, 1.0, p))
 
     def _groups(self) -> KnownPoints:
         """All seeds, with components joined that are probably one cluster."""

@@ -4,9 +4,15 @@ With u the share of all pairs that are more similar than these two, p(same) = 1 
 steepness s are unknown: a grid of both, for each measure, is weighted by the likelihood of the answers so far. So
 a few answers tell which of the clusters that were not compared belong together. With k equal clusters t is about
 1 / k, so the thresholds go from two clusters to a thousand, even in their logarithm.
+
+A cluster may also consist of several regions, as a department of a shop does of kinds of goods. Then pairs can be
+the same that are nearly surely different by their similarity. There are two hypotheses: that hardly any of them is,
+and that one in ten is. The answers about such pairs tell which of the two holds.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,6 +23,9 @@ from cobras.methods.adder.points import MEASURES, SHARES, Points
 THRESHOLDS = np.geomspace(0.001, 0.6, 16)
 STEEPNESSES = np.array([0.5, 1, 2, 4, 8])
 SLIP = 0.02  # the share of answers that similarity does not explain
+OPEN = 0.1  # what is less likely than this is nearly known
+REGIONS = 0.02  # how likely clusters consist of several regions, before anything is answered
+FAR_SAME = 1e-4, 0.1  # the share of "same" among pairs that are nearly surely different: if not so, and if so
 _t, _s = (axis.ravel()[:, None] for axis in np.meshgrid(THRESHOLDS, STEEPNESSES))
 # One row per hypothesis, one column per step of `SHARES`.
 P_SAME: FloatArray = SLIP + (1 - 2 * SLIP) / (1 + (SHARES / _t) ** _s)
@@ -41,12 +50,33 @@ class Similarity:
             self._p.append(weight / weight.sum() @ P_SAME)
         trust = np.exp(np.array(evidence) - max(evidence))
         self._trust = trust / trust.sum()
+        is_far = self._mixed(lambda measure: points.similarity_steps(measure, a, b)) < OPEN
+        self.far_same = chance_of_far_same(int((is_far & same).sum()), int((is_far & ~same).sum()))
 
     def probabilities(self, points: IndexArray) -> FloatArray:
         """How likely each two of these points are in the same cluster."""
+        return self._mixed(lambda measure: self._points.steps_among(measure, points))
+
+    def _mixed(self, steps: Callable[[str], IndexArray]) -> FloatArray:
+        """How likely pairs are the same, whose similarity by each measure is at these steps."""
         p: FloatArray = sum(
-            t * p.take(self._points.steps_among(measure, points))
+            t * p.take(steps(measure))
             for t, p, measure in zip(self._trust, self._p, MEASURES, strict=True)
             if t > 1e-3
         )
         return p
+
+
+def chance_of_far_same(n_same: int, n_different: int) -> float:
+    """How likely a pair that is nearly surely different is the same, after so many answers about such pairs.
+
+    Examples
+    --------
+    >>> [round(chance_of_far_same(0, n), 5) for n in (0, 20, 50)]
+    [0.0021, 0.00035, 0.00011]
+    >>> round(chance_of_far_same(1, 20), 3)
+    0.071
+    """
+    one, several = FAR_SAME
+    odds = REGIONS / (1 - REGIONS) * (several / one) ** n_same * ((1 - several) / (1 - one)) ** n_different
+    return (one + odds * several) / (1 + odds)

@@ -18,13 +18,13 @@ from cobras.methods.adder.mixture import entropy
 from cobras.methods.adder.points import Points
 from cobras.methods.adder.predictors import KnownPoints
 from cobras.methods.adder.recheck import Recheck, answers_to_recheck
+from cobras.methods.adder.similarity import OPEN
 from cobras.methods.protocol import N_TRIES
 from cobras.methods.reasons import Scope
 from cobras.spaces.base import digest
 
 SURE = 0.5  # a row that was added is asked about first if it is less sure of its cluster
 MOST_NEW = 8  # of them, after each time that rows were added
-OPEN = 0.1  # a relation that is less uncertain than this is not asked while the first parts are compared
 
 
 class State(Knowledge):
@@ -90,7 +90,7 @@ class State(Knowledge):
         gain, two = self._best_pair()
         if two is not None and gain > self._most_uncertain()[1]:
             n_answered = np.bincount(known.clusters, known.is_answered, known.n_clusters)
-            roots, gains = self._gains(self._masses())
+            roots, gains = self._gains(self._masses(), self._chances())
             out = [x for x, root in enumerate(roots) if root in left_out]
             gains[out], gains[:, out] = 0, 0
             if gains.any():
@@ -126,7 +126,7 @@ class State(Knowledge):
         return two if two is not None and gain > self._most_uncertain()[1] else None
 
     def _best_pair(self) -> tuple[float, tuple[int, int] | None]:
-        return self._memoise(lambda: self._best(*self._gains(self._masses())), "pair")
+        return self._memoise(lambda: self._best(*self._gains(self._masses(), self._chances())), "pair")
 
     def likely_clusters(self, instance: int, stop_belief: float) -> list[tuple[int, float]]:
         """One instance of each known component but its own, and its probability, likeliest first, down to one.
@@ -166,24 +166,26 @@ class State(Knowledge):
         for part in self.first_parts:
             root = self.links.component(part.representative)
             mass[root] = mass.get(root, 0) + len(part)
-        roots, gain = self._gains(mass)
+        # Parts that are nearly surely different are not compared before all others.
+        p = self._component_similarities()[1]
+        roots, gain = self._gains(mass, np.where(np.minimum(p, 1 - p) > OPEN, p, 0))
         for x, root in enumerate(roots):
             for a, b in unsure:
                 if root == a and b in roots:
                     gain[x, roots.index(b)] = gain[roots.index(b), x] = 0
         return self._best(roots, gain)[1]
 
-    def _gains(self, mass: Mapping[int, float]) -> tuple[list[int], FloatArray]:
+    def _gains(self, mass: Mapping[int, float], p: FloatArray) -> tuple[list[int], FloatArray]:
         """The components, by root, and how many pairs of instances the relation of each two puts right.
 
-        `mass` says how many instances each stands for. Zero where the relation is known or nearly so.
+        `mass` says how many instances each stands for, `p` how likely each two are the same. Zero where that is
+        known.
         """
-        roots, p = self._component_similarities()
+        roots = self._roots()
         size = np.array([mass.get(root, 0.0) for root in roots])
         known = self._known()
         size[np.unique(known.clusters[self._in_complete()[known.points]])] = 0
-        uncertain = np.minimum(p, 1 - p)
-        gain = size[:, None] * size * np.where(uncertain > OPEN, uncertain, 0)
+        gain = size[:, None] * size * np.minimum(p, 1 - p)
         gain[self._apart()] = 0
         return roots, gain
 
