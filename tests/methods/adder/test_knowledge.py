@@ -107,6 +107,27 @@ def test_first_parts_that_are_clusters_of_their_own_are_too_coarse(options):
     assert len(known.first_parts) == 10
 
 
+def test_where_clusters_may_have_several_regions_less_is_expected(options, monkeypatch):
+    """Twelve far groups, of which six are known to differ."""
+    rng = np.random.default_rng(0)
+    rows = np.repeat(100 * np.arange(12.0), 20)[:, None] + rng.random((240, 1))
+    expected = []
+    for regions in (0.0, 1.0 - 1e-9):
+        monkeypatch.setattr("cobras.methods.adder.similarity.REGIONS", regions)
+        known = Knowledge(EuclideanSpace(rows), Constraints(), 0, options._replace(n_parts=12))
+        parts = sorted((part.representative for part in known.first_parts), key=lambda i: rows[i, 0])
+        for a, b in combinations(parts[:6], 2):
+            known.constraints.add(a, b, Answer.DIFFERENT)
+        expected.append(known.expected_ari())
+    assert expected[1] < expected[0] - 0.1
+    # Those that are apart by the answers are not the same cluster.
+    number = known.shown_probabilities()[1]
+    shown = number[known.points.of(parts)]
+    chances = known._chances_between(number, number.max() + 1)
+    np.testing.assert_array_equal(chances[np.ix_(shown[:6], shown[:6])], np.eye(6))
+    np.testing.assert_allclose(chances[shown[0], shown[11]], 0.1)
+
+
 @pytest.mark.parametrize(("n", "most"), [(9, MOST_PARTS), (100, 9)])
 def test_there_are_not_more_first_parts_than_rows_or_than_are_fast(options, n, most, monkeypatch):
     monkeypatch.setattr("cobras.methods.adder.knowledge.MOST_PARTS", most)

@@ -124,19 +124,24 @@ def test_with_many_columns_a_forest_grows_only_if_there_is_nothing_else():
 def test_where_nothing_is_uncertain_the_expected_ari_is_the_real_one(points):
     true, shown, weight = np.array(points).T
     real = adjusted_rand_score(np.repeat(true, weight), np.repeat(shown, weight))
-    assert expected_ari(np.eye(4)[true], shown, weight.astype(float)) == pytest.approx(real, abs=1e-5)
+    assert expected_ari(np.eye(4)[true], shown, weight.astype(float), np.eye(4)) == pytest.approx(
+        real, abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_expected_ari_is_made_of_the_expected_numbers_of_pairs(seed):
     rng = np.random.default_rng(seed)
     p, shown = row_shares(rng.random((5, 3)) ** 3), rng.integers(0, 3, 5)
-    counts = np.zeros((2, 2))
+    # The first two columns may be one cluster.
+    same, counts = np.eye(3), np.zeros((2, 2))
+    same[0, 1] = same[1, 0] = chance_of_one = seed / 4
     for true in product(range(3), repeat=5):  # all that may be true
-        counts += pair_confusion_matrix(true, shown) * np.prod(p[np.arange(5), true])
+        for clusters, share in ((true, 1 - chance_of_one), (np.maximum(true, 1), chance_of_one)):
+            counts += share * pair_confusion_matrix(clusters, shown) * np.prod(p[np.arange(5), true])
     (_, alone), (apart, both) = counts
     both, true, one, total = both / 2, (both + apart) / 2, (both + alone) / 2, 10
     chance = true * one / total
-    assert expected_ari(p, shown, np.ones(5)) == pytest.approx(
+    assert expected_ari(p, shown, np.ones(5), same) == pytest.approx(
         (both - chance) / ((true + one) / 2 - chance), abs=1e-5
     )

@@ -192,7 +192,7 @@ class Knowledge:
             p, known = p.copy(), self.points.of(self.settled_instances())
             p[known] = 0
             p[known, number[known]] = 1
-            return expected_ari(p, number, self.points.weight)
+            return expected_ari(p, number, self.points.weight, self._chances_between(number, p.shape[1]))
 
         if shown is not None:
             return make()
@@ -385,6 +385,20 @@ class Knowledge:
         p = self._component_similarities()[1]
         far_same = self._similarity().far_same if len(self.constraints) >= FEW else 0.0
         return np.where(p < OPEN, far_same, np.where(p > 1 - OPEN, 1.0, p))
+
+    def _chances_between(self, number: IndexArray, n_clusters: int) -> FloatArray:
+        """How likely each two clusters that are shown are one; `number` is the one of each point."""
+        roots, complete = self._roots(), self._in_complete()
+        at = self.points.of(roots)
+        of = np.zeros((len(roots), n_clusters))
+        of[np.arange(len(roots)), number[at]] = 1
+        size = of.sum(axis=0)
+        apart = self._apart() | complete[at] | complete[at][:, None]
+        np.fill_diagonal(apart, False)
+        chances = of.T @ self._chances() @ of / np.maximum(np.outer(size, size), 1)
+        chances[of.T @ apart @ of > 0] = 0
+        np.fill_diagonal(chances, 1)
+        return chances
 
     def _groups(self) -> KnownPoints:
         """All seeds, with components joined that are probably one cluster."""

@@ -105,16 +105,17 @@ def row_shares(amounts: FloatArray) -> FloatArray:
     return shares
 
 
-def expected_ari(p: FloatArray, shown: IndexArray, weight: FloatArray) -> float:
+def expected_ari(p: FloatArray, shown: IndexArray, weight: FloatArray, same: FloatArray) -> float:
     """The adjusted Rand index that a clustering is expected to have, if p draws the true cluster of each point.
 
     `shown` is the column of p in which each point is shown, `weight` how many instances a point stands for, which
-    are all in one cluster. Expected numbers of pairs take the place of numbers of pairs, in the time of one pass.
+    are all in one cluster, and `same` how likely each two columns are one cluster, with ones on its diagonal.
+    Expected numbers of pairs take the place of numbers of pairs, in the time of one pass.
 
     Examples
     --------
     >>> p = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    >>> expected_ari(p, np.array([0, 0, 0, 1]), np.ones(4))
+    >>> expected_ari(p, np.array([0, 0, 0, 1]), np.ones(4), np.eye(2))
     0.5
     """
     n, k = weight.sum(), p.shape[1]
@@ -123,10 +124,14 @@ def expected_ari(p: FloatArray, shown: IndexArray, weight: FloatArray) -> float:
     mass = np.zeros((k, k))
     used, starts = np.unique(shown[order], return_index=True)
     mass[used] = np.add.reduceat((weight[:, None] * p)[order], starts, axis=0)
-    alone = float((weight**2 * (p**2).sum(axis=1)).sum())
+    total = mass.sum(axis=0)
+    # The instances of a point are together for sure, whatever the clusters that it may be in.
+    alone = float((same * (p.T @ (weight[:, None] ** 2 * p))).sum())
     within = float((weight * (weight - 1)).sum())
-    together = (float((mass**2).sum()) - alone + within) / 2  # pairs that are shown as one and are one
-    true = (float((mass.sum(axis=0) ** 2).sum()) - alone + within) / 2
+    together = (
+        float((mass @ same * mass).sum()) - alone + within
+    ) / 2  # pairs that are shown as one and are one
+    true = (float(total @ same @ total) - alone + within) / 2
     size = mass.sum(axis=1)
     one = float((size * (size - 1)).sum()) / 2
     chance = true * one / max(n * (n - 1) / 2, 1)
