@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 from cobras import Answer, Constraints, InconsistentAnswersError, InvalidDataError
 from tests.laws.problems import WITH_A_PERSON, Problem
@@ -142,6 +144,18 @@ def append(session, problem, data):
         assert session.labels_[:n].tolist() == labels
         assert (session.cluster_ids_, session.names, session.marks) == (ids, names, marks)
         assert acted or session.labels_[n:].tolist() == expected.tolist()
+        check_rows_near_moved_ones(session, problem, n)
+
+
+def check_rows_near_moved_ones(session, problem, n):
+    """New rows whose nearest old rows were all moved by hand are shown with these."""
+    moves = [r for r in session.history if r.kind == "move" and r.in_force and r.answer is None]
+    moved = {row for record in moves for row in problem.moved[record.index]}
+    rows, labels = problem.rows(0, session.space.n), session.labels_
+    for row, away in enumerate(cdist(rows[n:], rows[:n], "sqeuclidean"), n):
+        near = np.flatnonzero(away == away.min()).tolist()
+        if moved.issuperset(near):
+            assert labels[row] in labels[near]
 
 
 def undo(session, problem, data):

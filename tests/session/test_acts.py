@@ -10,6 +10,10 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import Answer, InconsistentAnswersError, InvalidDataError, LabelOracle, Session, run
+from cobras.core.types import Event
+from cobras.session.file import fingerprints
+from cobras.session.journal import Journal
+from tests.laws.problems import OWN
 
 X, y = load_iris(return_X_y=True)
 SAME, DIFFERENT = Answer.SAME, Answer.DIFFERENT
@@ -307,3 +311,51 @@ def test_a_mark_stays_where_rows_are_moved_out_of_a_cluster():
             break
         assert not inside & set(pair)
         session.tell(y[pair.i] == y[pair.j], pair)
+
+
+@pytest.mark.parametrize("method", ["cobras", "cobra", "adder", "cobs", OWN])
+def test_a_row_that_equals_moved_ones_is_shown_with_them(method):
+    session = Session([[1.0], [1.0], [2.0]], method, random_state=0)
+    session.move([1, 2], None)
+    ids = session.cluster_ids_
+    session.append([[2.0]])
+    assert (session.labels_.tolist(), session.cluster_ids_) == ([0, 1, 1, 1], ids)
+
+
+def test_a_new_row_stays_beside_where_a_moved_row_was_when_this_is_moved_on():
+    session = Session([[0.0], [1.0], [2.0], [5.0], [20.0], [21.0]], "cobra", 0, n_super_instances=2)
+    session.move([3], 1)
+    session.append([[5.1], [1.1]])
+    assert session.labels_.tolist() == [0, 0, 0, 1, 1, 1, 1, 0]
+    session.append([[5.2]])  # nearest to the row that is beside the moved one
+    assert session.labels_.tolist() == [0, 0, 0, 1, 1, 1, 1, 0, 1]
+    session.move([3], None, anyway=True)
+    assert session.labels_.tolist() == [0, 0, 0, 1, 2, 2, 2, 0, 2]
+    session.move([6], 0)  # what is said of a row itself counts more
+    assert session.labels_.tolist() == [0, 0, 0, 1, 2, 2, 0, 0, 2]
+    for _ in range(4):
+        session.undo()
+    assert session.labels_.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_new_row_is_not_alone_where_all_other_rows_of_its_cluster_were_moved():
+    """Also where its nearest row was not moved."""
+    session = Session([[0.0], [0.0], [0.0], [0.0], [6.0], [13.0], [13.0]], "cobra", 0, n_super_instances=2)
+    session.move([1, 5, 6], None)
+    ids = session.cluster_ids_
+    session.append([[7.5]])
+    assert (session.labels_.tolist(), session.cluster_ids_) == ([0, 1, 0, 0, 0, 1, 1, 1], ids)
+
+
+def test_new_rows_of_an_earlier_version_stay_where_they_were(tmp_path):
+    """Its events do not say that new rows follow moved ones."""
+    rows, path = np.array([[1.0], [1.0], [2.0], [2.0]]), tmp_path / "s.cobras"
+    with Session.open(path, rows[:3], "cobras", 0) as session:
+        session.move([1, 2], None)
+    with Journal(path) as journal:
+        journal.append(Event("append", {"n_before": 3, "n_rows": 1, **fingerprints(rows[3:])}))
+    with Session.open(path, rows) as session:
+        assert session.labels_.tolist() == [0, 1, 1, 2]
+        session.undo()
+        session.append(rows[3:])
+        assert session.labels_.tolist() == [0, 1, 1, 1]

@@ -3,7 +3,8 @@
 A method may be unable to show what a person did: COBRAS moves whole super-instances, and a method of a user's own
 may know nothing of rows that it did not ask about. So what a move or a merge says is enforced here, and nowhere
 else. Where the method's clustering agrees with it, nothing is changed. A row that has to leave its super-instance
-is cut out of it; the method itself goes on with whole super-instances.
+is cut out of it; the method itself goes on with whole super-instances. A new row that is nearest to one that was
+moved is shown beside it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,13 @@ class Edit(NamedTuple):
 
     rows: tuple[int, ...]
     said: Said
+
+
+class Companion(NamedTuple):
+    """The row beside which a new row is shown, while the method has the new one in a cluster with `home`."""
+
+    row: int
+    home: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,9 +69,15 @@ class Editor:
         self._homes: dict[int, SuperInstance] = {}
         self._last: tuple[object, Partition] | None = None
 
-    def edit(self, base: Partition, edits: Sequence[Edit], constraints: Constraints) -> Partition:
+    def edit(
+        self,
+        base: Partition,
+        edits: Sequence[Edit],
+        constraints: Constraints,
+        beside: Mapping[int, Companion] | None = None,
+    ) -> Partition:
         """The clustering with the edits on top; the same object if it agrees with them already."""
-        layout = Layout(base, edits, constraints, self._homes)
+        layout = Layout(base, edits, constraints, self._homes, beside or {})
         if layout.is_plain:
             return base
         # A clustering as before is the same object, so that whoever compares two sees it at once.
@@ -112,6 +126,7 @@ class Layout:
         edits: Sequence[Edit],
         constraints: Constraints,
         homes: dict[int, SuperInstance],
+        beside: Mapping[int, Companion],
     ) -> None:
         self._base, self._edits, self._constraints, self._homes = base, edits, constraints, homes
         self._into: dict[int, int] = {}
@@ -120,6 +135,7 @@ class Layout:
         self.rest: dict[SuperInstance, int] = {}
         self._moved = dict.fromkeys(row for edit in edits for row in edit.rows)
         named = {*self._moved, *(i for edit in edits for pair, _ in edit.said for i in pair)}
+        named |= {i for row, other in beside.items() for i in (row, *other)}
         self._number = base.clusters_of(named, homes)
         # Twice: rows are moved among the clusters as they were merged. Which clusters a merge of moved rows joins
         # is known only when these have their places.
@@ -128,6 +144,7 @@ class Layout:
             homes.update(base.super_instances_of(named, homes))
             self._place_moved()
             self._join_merged()
+            self._place_beside(beside)
 
     @property
     def is_plain(self) -> bool:
@@ -185,6 +202,16 @@ class Layout:
             self.place.update((row, group) for row in rows if self._where(row) != group)
             if target is not None:
                 self._keep_rest(rows, target)
+
+    def _place_beside(self, beside: Mapping[int, Companion]) -> None:
+        known = {*self._constraints.rows()} if beside else set()
+        for row, (other, home) in beside.items():
+            # What is said of a row itself counts more.
+            is_free = row not in known or self._constraints.relation(row, other) is Answer.SAME
+            if is_free and row not in self._moved and self._number[row] == self._number[home]:
+                group = self._where(other)
+                if self._where(row) != group:
+                    self.place[row] = group
 
     def _target(self, row: int, left: set[int]) -> int | None:
         """A row that was not moved and is the same: the latest one that others were moved to.

@@ -41,6 +41,9 @@ class Entry:
         How many rows there were before an append, and how many were added.
     quick_fingerprint, fingerprint : str
         Those of the rows that were added.
+    follows_moves : bool
+        Whether new rows are shown beside the moved ones that they are nearest to. Sessions of earlier versions
+        stay as they were.
     at : float
         When it was given, in seconds since 1970.
     """
@@ -58,6 +61,7 @@ class Entry:
     n_rows: int = 0
     quick_fingerprint: str = ""
     fingerprint: str = ""
+    follows_moves: bool = False
     at: float = field(default=0.0, compare=False)
 
     @staticmethod
@@ -165,6 +169,7 @@ def _append(event: Event) -> Entry:
         n_rows=n_rows,
         quick_fingerprint=prints[0],
         fingerprint=prints[1],
+        follows_moves=bool(event.body.get("follows_moves", False)),
         at=event.at,
     )
 

@@ -396,7 +396,9 @@ class RunningSession:
         """Append rows to a space; X are all rows, where they are at hand."""
         collection, prints = self._setting.collection, fingerprints(rows)
         collection.add(space, rows, prints["fingerprint"], X)
-        self._add(Event("append", {"n_before": space.n, "n_rows": len(rows), **prints}))
+        self._add(
+            Event("append", {"n_before": space.n, "n_rows": len(rows), "follows_moves": True, **prints})
+        )
         collection.keep_only(space, prints["fingerprint"])
         if self._file is not None:
             self._file.release_rows()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from cobras.core.board import Board
 from cobras.core.constraints import Constraints
-from cobras.core.edits import Edit, Editor
+from cobras.core.edits import Companion, Edit, EditedPartition, Editor
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 from cobras.core.ids import ClusterIds, KeptIds
 from cobras.core.partition import Partition, SuperInstance
-from cobras.core.types import Answer, Pair, Record
+from cobras.core.types import Answer, FloatArray, Pair, Record
 from cobras.methods.protocol import Expectation, Grown, Reconsider, Step, Steps
 from cobras.session.beliefs import growth_of
 from cobras.session.entries import COUNTED, Entry
+from cobras.session.following import nearest_moved, strays
 from cobras.session.history import History
 from cobras.spaces.base import Collection, Space
 
@@ -103,6 +104,7 @@ class Replay:
         self._to_keep = None if kept is None else kept._replace(place=min(kept.place, n_entries))
         self._kept: dict[int, KeptIds] = {}
         self._edits: list[Edit] = []
+        self._beside: dict[int, Companion] = {}  # new rows that are nearest to moved ones
         self._requests: dict[int, SplitRequest] = {}
         self._begin()
         self._show(is_new=True)
@@ -251,6 +253,7 @@ class Replay:
             self.constraints.add(*pair, answer)
             self.constraints.volunteered.add(pair.ordered)
         if entry.said:
+            self._leave_behind(entry)
             self._edits.append(Edit(entry.rows, entry.said))
         if gone:
             # Methods expect that more and more is known, so that they need not look at all of it again.
@@ -266,6 +269,19 @@ class Replay:
         )
         self._edits = [Edit(rows, said) for rows, said in edits if said]
 
+    def _leave_behind(self, entry: Entry) -> None:
+        """Let new rows stay where they are shown when the row beside which they are is moved without them."""
+        moved = {*entry.rows}
+        left = [x for x, other in self._beside.items() if other.row in moved and x not in moved]
+        if not left:
+            return
+        stay = {i for pair, answer in entry.said if answer is Answer.DIFFERENT for i in pair} - moved
+        number = self.partition.clusters_of([*left, *stay])
+        by_cluster = {number[i]: i for i in stay}
+        for x in left:
+            if number[x] in by_cluster:
+                self._beside[x] = self._beside[x]._replace(row=by_cluster[number[x]])
+
     def _grow(self, entry: Entry) -> None:
         """Give the method the new rows; the clusters that are to be split are then those of the same rows."""
         old, before, believes = self.space, self.step.partition, self.step.beliefs is not None
@@ -280,8 +296,34 @@ class Replay:
                 self.step = replace(self.step, partition=growth.partition, beliefs=None)
         except Grown:
             self._restart()
+        if self._edits and entry.follows_moves:
+            self._follow_moves(space.X, old.n)
         self._show(is_new=False)
         self._requests = {place: self._request_split(one.row) for place, one in self._requests.items()}
+
+    def _follow_moves(self, X: FloatArray, n_old: int) -> None:
+        """Show new rows beside moved ones that they are nearest to, and none alone where all others were moved."""
+        moved = self.moved
+        if isinstance(self.partition, EditedPartition):
+            moved |= self.partition.cut.keys()
+        if not moved:  # there are merges alone
+            return
+        self._put_beside(nearest_moved(X, n_old, sorted(moved)), n_old)
+        shown = self._edited()
+        if isinstance(shown, EditedPartition):
+            self._put_beside(strays(X, n_old, self.step.partition, shown), n_old)
+
+    def _put_beside(self, found: Mapping[int, int], n_old: int) -> None:
+        base = self.step.partition
+        number, moved = base.clusters_of([*found, *found.values()]), self.moved
+        for row, near in found.items():
+            home: int | None = near
+            if number[near] != number[row]:
+                representatives = base.cluster(number[row]).representatives
+                home = next((i for i in representatives if i < n_old), None)
+            if home is not None:  # else the method, which began again, has only new rows there
+                shown_beside = near if near in moved else self._beside[near].row
+                self._beside[row] = Companion(shown_beside, home)
 
     def _request_split(self, row: int) -> SplitRequest:
         return SplitRequest(row, self.partition, self.partition.clusters_of([row])[row], {})
@@ -303,10 +345,7 @@ class Replay:
 
     def _show(self, is_new: bool) -> None:
         """Add what is shown now, or put it in the place of what was shown before."""
-        self.partition = self.step.partition
-        if self._edits:
-            self._editor = self._editor or self._setting.editor(self.space)
-            self.partition = self._editor.edit(self.partition, self._edits, self.constraints)
+        self.partition = self._edited()
         beliefs = self.step.beliefs
         expected = beliefs.expected_ari() if isinstance(beliefs, Expectation) else None
         if is_new:
@@ -319,6 +358,13 @@ class Replay:
             self._kept[len(self._shown)] = self._to_keep
             self._to_keep = None
         self._shown.append((self.partition, is_new))
+
+    def _edited(self) -> Partition:
+        """The clustering of the method with moves and merges on top."""
+        if not self._edits:
+            return self.step.partition
+        self._editor = self._editor or self._setting.editor(self.space)
+        return self._editor.edit(self.step.partition, self._edits, self.constraints, self._beside)
 
     def _mark(self, entry: Entry, place: int) -> None:
         # A new mark replaces the old one; one that says neither pure nor complete only removes it.

@@ -1,0 +1,72 @@
+"""Which new rows go where rows were moved by hand: to the method, these may still be where they were moved from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cobras.core.edits import EditedPartition
+from cobras.core.partition import Partition
+from cobras.core.types import FloatArray, IndexArray
+
+FIRST_BLOCK = (
+    256  # old rows that are looked at first: for most new rows, one of these is nearer than a moved one
+)
+AT_ONCE = 2**20  # distances that are held at a time, of eight bytes each
+
+
+def nearest_moved(X: FloatArray, n_old: int, moved: Sequence[int]) -> dict[int, int]:
+    """Return the new rows that are nearer to a moved row than to any other old one, and to which.
+
+    Examples
+    --------
+    >>> nearest_moved(np.array([[0.0], [1.0], [5.0], [4.0], [0.4]]), 3, [2])
+    {3: 2}
+    """
+    waiting = np.arange(n_old, len(X))
+    at, away = nearest(X, waiting, np.array(moved, dtype=np.intp))
+    stay = np.ones(n_old, dtype=bool)
+    stay[moved] = False
+    start, size = 0, FIRST_BLOCK
+    while start < n_old and len(waiting):
+        block = np.flatnonzero(stay[start : start + size]) + start
+        if len(block):
+            far = away < nearest(X, waiting, block)[1]
+            waiting, at, away = waiting[far], at[far], away[far]
+        start, size = start + size, 2 * size
+    return dict(zip(waiting.tolist(), at.tolist(), strict=True))
+
+
+def strays(X: FloatArray, n_old: int, base: Partition, shown: EditedPartition) -> dict[int, int]:
+    """Return the new rows that are shown without old ones since these were moved, and the nearest of these.
+
+    `base` is the clustering of the method.
+    """
+    alone = [c.members for c in shown.clusters if min(s.first for s in c.super_instances) >= n_old]
+    if not alone:
+        return {}
+    rows, moved = np.concatenate(alone), [row for row in shown.cut if row < n_old]
+    number = base.clusters_of([*rows.tolist(), *moved])
+    found: dict[int, int] = {}
+    for cluster in dict.fromkeys(number[row] for row in rows.tolist()):
+        here = np.array([row for row in rows.tolist() if number[row] == cluster])
+        left = np.array([row for row in moved if number[row] == cluster], dtype=np.intp)
+        if len(left):
+            found |= dict(zip(here.tolist(), nearest(X, here, left)[0].tolist(), strict=True))
+    return found
+
+
+def nearest(X: FloatArray, rows: IndexArray, others: IndexArray) -> tuple[IndexArray, FloatArray]:
+    """Return the nearest of other rows for each row, and how far it is, squared."""
+    from scipy.spatial.distance import cdist  # 0.2 s that the first question does not wait for
+
+    at, away = np.empty(len(rows), dtype=np.intp), np.full(len(rows), np.inf)
+    size = max(1, AT_ONCE // len(rows))
+    for start in range(0, len(others), size):
+        some = others[start : start + size]
+        found = cdist(X[rows], X[some], "sqeuclidean")
+        best = found.argmin(axis=1)
+        nearer = found[np.arange(len(rows)), best] < away
+        at[nearer], away[nearer] = some[best[nearer]], found.min(axis=1)[nearer]
+    return at, away
