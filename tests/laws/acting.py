@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from cobras import Answer, Constraints, InconsistentAnswersError, InvalidDataError
+from cobras.core.edits import EditedPartition
 from tests.laws.problems import WITH_A_PERSON, Problem
 
 ASKED = ("answer", "answer", "answer", "board", "board")
@@ -148,9 +149,8 @@ def append(session, problem, data):
 
 
 def check_rows_near_moved_ones(session, problem, n):
-    """New rows whose nearest old rows were all moved by hand are shown with these."""
-    moves = [r for r in session.history if r.kind == "move" and r.in_force and r.answer is None]
-    moved = {row for record in moves for row in problem.moved[record.index]}
+    """New rows whose nearest old rows were all moved from where the method has them are shown with these."""
+    moved = {*session.partition.cut} if isinstance(session.partition, EditedPartition) else set()
     rows, labels = problem.rows(0, session.space.n), session.labels_
     for row, away in enumerate(cdist(rows[n:], rows[:n], "sqeuclidean"), n):
         near = np.flatnonzero(away == away.min()).tolist()

@@ -313,6 +313,18 @@ def test_a_mark_stays_where_rows_are_moved_out_of_a_cluster():
         session.tell(y[pair.i] == y[pair.j], pair)
 
 
+def test_what_a_method_asked_again_stands_in_no_ones_way():
+    """The method begins again after the constraint, and asks about 0 and 2, which follows from the others."""
+    session = Session([[0.6], [0.3], [0.0]], OWN, random_state=0)
+    session.tell(SAME, (1, 2))
+    session.tell(Answer.UNSURE, (0, 2))
+    session.add_constraint(0, 1, SAME)
+    assert [r.pair for r in session.after_move([1], None, anyway=True).taken_back] == [(1, 2)]
+    session.move([1], None, anyway=True)
+    assert session.labels_.tolist() == [0, 0, 1]
+    assert session.history[2].in_force
+
+
 @pytest.mark.parametrize("method", ["cobras", "cobra", "adder", "cobs", OWN])
 def test_a_row_that_equals_moved_ones_is_shown_with_them(method):
     session = Session([[1.0], [1.0], [2.0]], method, random_state=0)

@@ -8,7 +8,7 @@ are stored, so the cost does not depend on the size of the data.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -188,8 +188,14 @@ class Constraints:
         """Take an answer out of force, and with it all that only it implied."""
         self.doubted[pair] = self._answers[pair]
         self.n_changes += 1
+        self.forget({pair})
+
+    def forget(self, pairs: Collection[Pair]) -> None:
+        """Drop answers, and with them all that only they implied."""
+        if not pairs:
+            return
         # Components cannot be split, so all others are added anew: O(number of answers).
-        others = [said for said in self if said[0] != pair]
+        others = [said for said in self if said[0] not in pairs]
         for table in (self._root, self._component, self._apart, self._must_links, self._answers, self._rows):
             table.clear()
         for other, answer in others:

@@ -77,6 +77,8 @@ class Acts:
         What is known.
     homes : dict
         The memo of `Partition.clusters_of`.
+    implied : collection of Pair
+        What is known of these follows from what else is known.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class Acts:
         partition: Partition,
         constraints: Constraints,
         homes: dict[int, SuperInstance],
+        implied: Collection[Pair] = (),
     ) -> None:
+        self._implied = implied
         self._space, self._partition, self._constraints, self._homes = space, partition, constraints, homes
 
     @cached_property
@@ -201,8 +205,9 @@ class Acts:
         self, said: Sequence[tuple[Pair, Answer]], moved: Sequence[int], anyway: bool
     ) -> tuple[Constraints, dict[str, Any]]:
         """What is known without the answers in the way, and the part of the event that names them; else raise."""
-        against = answers_against(self._constraints, said, moved) if anyway else {}
-        known = self._constraints.without(against)
+        known = self._constraints.without(self._implied)
+        against = answers_against(known, said, moved) if anyway else {}
+        known = known.without(against)
         known.check_all(tuple(said))
         return known, {"against": _as_lists(against.items())} if against else {}
 

@@ -331,7 +331,8 @@ class AnswerableSession(RunningSession):
 
     @property
     def _acts(self) -> Acts:
-        return Acts(self.space, self.partition, self._replay.constraints, self._homes)
+        replay = self._replay
+        return Acts(self.space, self.partition, replay.constraints, self._homes, replay.implied)
 
     def _sort(self, board: Board, groups: Iterable[Sequence[int]]) -> Event:
         if not isinstance(board, Board):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from cobras.core.edits import EditedPartition
-from cobras.core.partition import Partition
 from cobras.core.types import FloatArray, IndexArray
 
 FIRST_BLOCK = (
@@ -16,14 +13,9 @@ FIRST_BLOCK = (
 AT_ONCE = 2**20  # distances that are held at a time, of eight bytes each
 
 
-def nearest_moved(X: FloatArray, n_old: int, moved: Sequence[int]) -> dict[int, int]:
-    """Return the new rows that are nearer to a moved row than to any other old one, and to which.
-
-    Examples
-    --------
-    >>> nearest_moved(np.array([[0.0], [1.0], [5.0], [4.0], [0.4]]), 3, [2])
-    {3: 2}
-    """
+def nearest_moved(X: FloatArray, n_old: int, shown: EditedPartition) -> dict[int, int]:
+    """Return the new rows that are nearer to a row that was moved than to any other old one, and to which."""
+    moved = [row for row in shown.cut if row < n_old]
     waiting = np.arange(n_old, len(X))
     at, away = nearest(X, waiting, np.array(moved, dtype=np.intp))
     stay = np.ones(n_old, dtype=bool)
@@ -31,29 +23,24 @@ def nearest_moved(X: FloatArray, n_old: int, moved: Sequence[int]) -> dict[int, 
     start, size = 0, FIRST_BLOCK
     while start < n_old and len(waiting):
         block = np.flatnonzero(stay[start : start + size]) + start
-        if len(block):
-            far = away < nearest(X, waiting, block)[1]
-            waiting, at, away = waiting[far], at[far], away[far]
+        far = away < nearest(X, waiting, block)[1]
+        waiting, at, away = waiting[far], at[far], away[far]
         start, size = start + size, 2 * size
     return dict(zip(waiting.tolist(), at.tolist(), strict=True))
 
 
-def strays(X: FloatArray, n_old: int, base: Partition, shown: EditedPartition) -> dict[int, int]:
-    """Return the new rows that are shown without old ones since these were moved, and the nearest of these.
-
-    `base` is the clustering of the method.
-    """
+def strays(X: FloatArray, n_old: int, shown: EditedPartition) -> dict[int, int]:
+    """Return the new rows that are shown without old ones since these were moved, and the nearest of these."""
     alone = [c.members for c in shown.clusters if min(s.first for s in c.super_instances) >= n_old]
-    if not alone:
-        return {}
-    rows, moved = np.concatenate(alone), [row for row in shown.cut if row < n_old]
-    number = base.clusters_of([*rows.tolist(), *moved])
+    rows = np.concatenate(alone).tolist() if alone else []
+    moved = [row for row in shown.cut if row < n_old]
+    number = shown.base.clusters_of([*rows, *moved])
     found: dict[int, int] = {}
-    for cluster in dict.fromkeys(number[row] for row in rows.tolist()):
-        here = np.array([row for row in rows.tolist() if number[row] == cluster])
-        left = np.array([row for row in moved if number[row] == cluster], dtype=np.intp)
-        if len(left):
-            found |= dict(zip(here.tolist(), nearest(X, here, left)[0].tolist(), strict=True))
+    for cluster in dict.fromkeys(number[row] for row in rows):
+        here, left = ([row for row in some if number[row] == cluster] for some in (rows, moved))
+        if left:
+            at, _ = nearest(X, np.array(here), np.array(left))
+            found |= dict(zip(here, at.tolist(), strict=True))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -81,6 +81,8 @@ class Replay:
         Places of entries that contradict earlier ones, hence are not in force, and what they contradict.
     void : dict of int to set of Pair
         Which of their pairs these are.
+    implied : set of Pair
+        Pairs that a method asked again when it began anew, and that were answered by what the others imply.
     """
 
     def __init__(self, setting: Setting, history: History) -> None:
@@ -92,6 +94,7 @@ class Replay:
         self.unasked: set[int] = set()
         self.contradicted: dict[int, InconsistentAnswersError] = {}
         self.void: dict[int, set[Pair]] = {}
+        self.implied: set[Pair] = set()
         self._answers: dict[Pair, Answer] = {}
         self._place = 0
         self._setting = setting
@@ -167,6 +170,7 @@ class Replay:
         assert entry.pair is not None
         assert entry.answer is not None
         self._answers[entry.pair.ordered] = entry.answer
+        self.implied.discard(entry.pair.ordered)
         self._end_requests(entry)
         self._take(self._steps.send, entry.answer)
         self._place += 1
@@ -223,6 +227,7 @@ class Replay:
             if known is not None:
                 return
             self._answers.setdefault(pair.ordered, answer)
+        self.implied.discard(pair.ordered)
         try:
             self.constraints.add(*pair, answer)
             if not is_board:
@@ -242,7 +247,9 @@ class Replay:
         against = () if entry.answer is Answer.UNSURE else entry.against
         gone = {pair.ordered for pair, answer in against if self.constraints.answer_to(*pair) is answer}
         try:
-            (self.constraints.without(gone) if gone else self.constraints).check_all(entry.said)
+            (self.constraints.without(gone | self.implied) if gone else self.constraints).check_all(
+                entry.said
+            )
         except InconsistentAnswersError as error:
             self.contradicted[place] = error
             self.void[place] = {pair.ordered for pair, _ in entry.said}
@@ -250,6 +257,7 @@ class Replay:
         if gone:
             self._take_back(gone)
         for pair, answer in entry.said:
+            self.implied.discard(pair.ordered)
             self.constraints.add(*pair, answer)
             self.constraints.volunteered.add(pair.ordered)
         if entry.said:
@@ -264,6 +272,8 @@ class Replay:
             self.constraints.doubt(pair)
             self.constraints.volunteered.discard(pair)
             self._answers.pop(pair, None)
+        self.constraints.forget(self.implied)  # the method will ask again
+        self.implied = set()
         edits = (
             (rows, tuple(one for one in said if one[0].ordered not in gone)) for rows, said in self._edits
         )
@@ -303,27 +313,20 @@ class Replay:
 
     def _follow_moves(self, X: FloatArray, n_old: int) -> None:
         """Show new rows beside moved ones that they are nearest to, and none alone where all others were moved."""
-        moved = self.moved
-        if isinstance(self.partition, EditedPartition):
-            moved |= self.partition.cut.keys()
-        if not moved:  # there are merges alone
-            return
-        self._put_beside(nearest_moved(X, n_old, sorted(moved)), n_old)
-        shown = self._edited()
-        if isinstance(shown, EditedPartition):
-            self._put_beside(strays(X, n_old, self.step.partition, shown), n_old)
+        for find in (nearest_moved, strays):
+            shown = self._edited()
+            if isinstance(shown, EditedPartition):
+                for row, near in find(X, n_old, shown).items():
+                    self._put_beside(shown, row, near, n_old)
 
-    def _put_beside(self, found: Mapping[int, int], n_old: int) -> None:
-        base = self.step.partition
-        number, moved = base.clusters_of([*found, *found.values()]), self.moved
-        for row, near in found.items():
-            home: int | None = near
-            if number[near] != number[row]:
-                representatives = base.cluster(number[row]).representatives
-                home = next((i for i in representatives if i < n_old), None)
-            if home is not None:  # else the method, which began again, has only new rows there
-                shown_beside = near if near in moved else self._beside[near].row
-                self._beside[row] = Companion(shown_beside, home)
+    def _put_beside(self, shown: EditedPartition, row: int, near: int, n_old: int) -> None:
+        number = shown.base.clusters_of([row, near])
+        home = near
+        if number[near] != number[row]:
+            home = min(s.first for s in shown.base.cluster(number[row]).super_instances)
+        if home < n_old:  # else the method, which began again, has only new rows there
+            other = near if near in self.moved else self._beside[near].row
+            self._beside[row] = Companion(other, home)
 
     def _request_split(self, row: int) -> SplitRequest:
         return SplitRequest(row, self.partition, self.partition.clusters_of([row])[row], {})
@@ -389,6 +392,8 @@ class Replay:
         seen: set[Pair] = set()  # a method that asks the same pair again wants a person to answer it
         while (pair := self.step.pair) is not None and pair.ordered not in seen:
             known = self.constraints.relation(*pair)
+            if known is not None and self.constraints.answer_to(*pair) is None:
+                self.implied.add(pair.ordered)
             if known is None:  # unsure, or the method adds no answers to the constraints
                 known = self._answers.get(pair.ordered)
             if known is None:
