@@ -77,6 +77,9 @@ class Items(Table, Protocol):
     def with_rows(self, n: int, frames: Sequence[Any]) -> Table:
         """The first rows of the data as it was given, followed by the rows of more frames."""
 
+    def items_with_rows(self, n: int, frames: Sequence[Any]) -> Items:
+        """The same as items, read as these were."""
+
 
 def is_frame(data: Any) -> bool:
     """Whether data is a frame that narwhals knows; those of dask are not meant.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cobras.core.checks import as_whole_number
 from cobras.core.exceptions import DataChangedError, InvalidDataError
-from cobras.core.frames import NewRows, is_frame
+from cobras.core.frames import Items, NewRows, is_frame
 from cobras.core.notebook import quantity, show_html
 from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, IndexArray, StableIds
 from cobras.core.writers import with_clusters
@@ -242,6 +242,22 @@ class Dataset:
         from cobras.data.frames import open_frame
 
         return (self.given or open_frame(self.frame)).with_rows(n, frames)
+
+    def items_with_rows(self, n: int, frames: Sequence[Any]) -> Items:
+        """The same as a data set; without further frames, the cards of the first rows stay as they are."""
+        if frames:
+            from cobras.data.frames import items_of_frame
+
+            return items_of_frame(self.with_rows(n, frames).native, self.stored_recipe())
+        return replace(
+            self,
+            X=self.X[:n],
+            ids=self.ids[:n],
+            frame=self.frame.head(n),
+            labels=None if self.labels is None else self.labels[:n],
+            series=None if self.series is None else self.series[:n],
+            given=None if self.given is None else self.given.with_rows(n, ()),
+        )
 
     @property
     def names(self) -> Sequence[Any]:

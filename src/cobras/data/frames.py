@@ -127,6 +127,10 @@ class Numbers:
         """The first rows of the frame, followed by those of others."""
         return self.given.with_rows(n, frames)
 
+    def items_with_rows(self, n: int, frames: Sequence[Any]) -> Items:
+        """The same as numbers."""
+        return items_of_frame(self.with_rows(n, frames).native)
+
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """The frame, with clusters in further columns."""
         return self.given.with_clusters(labels, names, ids)

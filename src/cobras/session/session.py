@@ -18,7 +18,7 @@ import numpy as np
 
 from cobras.core.checks import as_path, as_whole_number
 from cobras.core.exceptions import CobrasError, InvalidDataError
-from cobras.core.frames import check_same_order
+from cobras.core.frames import Items, check_same_order
 from cobras.core.notebook import cluster_rows, quantity, show_html
 from cobras.core.types import Event, FloatArray, LabelArray
 from cobras.core.writers import answers_table, labels_table, with_clusters, write_frame, write_table
@@ -226,21 +226,27 @@ class Session(AnswerableSession):
         """
         found = self.labels_, self.names, self.cluster_ids_
         if self._items is not None:
-            n_known, starts = len(self._items.X), [entry.n_before for entry in self._history.appends]
-            # The rows of the data end where others were appended here, also after an append in a file was undone.
-            end = next((start for start in starts if start in self._added), min(n_known, self.space.n))
-            frames = [self._added.get(start) for start in starts if start >= end]
-            if end > n_known or any(frame is None for frame in frames):
+            end, frames = self._known_rows(self._items)
+            if frames is None:
                 raise InvalidDataError(
-                    f"The session has {self.space.n} rows, but its data frame {n_known}, and not all others were "
-                    "appended as data frames. Take labels_, or open a session file with a frame of all rows."
+                    f"The session has {self.space.n} rows, but its data frame {len(self._items.X)}, and not all "
+                    "others were appended as data frames. Take labels_, or open a session file with a frame of all "
+                    "rows."
                 )
-            is_whole = end == n_known and not frames
+            is_whole = end == len(self._items.X) and not frames
             table = self._items if is_whole else self._items.with_rows(end, frames)
             return table.with_clusters(*found)
         import polars as pl
 
         return with_clusters(pl.DataFrame({"id": range(self.space.n)}), *found)
+
+    def _known_rows(self, items: Items) -> tuple[int, list[Any] | None]:
+        """How many rows are as in the data, and the frames of those after them; None if one is unknown."""
+        n_known, starts = len(items.X), [entry.n_before for entry in self._history.appends]
+        # The rows of the data end where others were appended here, also after an append in a file was undone.
+        end = next((start for start in starts if start in self._added), min(n_known, self.space.n))
+        frames = [self._added.get(start) for start in starts if start >= end]
+        return end, None if end > n_known or any(frame is None for frame in frames) else frames
 
     def export(
         self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None, *, escape: bool = True
@@ -370,7 +376,10 @@ class Session(AnswerableSession):
                 f"A widget needs {error.name}, which is not installed; pip install 'cobras-clustering[notebook]'."
             ) from error
         name = None if self._file is None else self._file.name
-        widget = module.make_widget(self, self._items if items is None else items, name, height, show_guess)
+        if items is None and (items := self._items) is not None and len(items.X) != self.space.n:
+            end, frames = self._known_rows(items)
+            items = items if frames is None else items.items_with_rows(end, frames)
+        widget = module.make_widget(self, items, name, height, show_guess)
         if self._file is not None:
             self._file.allow_takeover()
         return widget

@@ -191,6 +191,29 @@ def test_what_is_shown(notebook: Notebook, tmp_path: Path) -> None:
         Session(X, random_state=0).widget(words[:-1])
 
 
+@pytest.mark.parametrize("columns", [["x"], ["x", "colour"]])
+def test_rows_that_were_appended_are_shown_and_those_taken_back_are_not(
+    notebook: Notebook, tmp_path: Path, columns: list[str]
+) -> None:
+    frame = pl.DataFrame({"x": [0.0, 0.2, 5.0, 5.1, 0.3], "colour": ["red", "blue", "red", "blue", "red"]})
+    first, more, path = frame.head(3)[columns], frame[columns].tail(2), tmp_path / "s.cobras"
+    with Session.open(path, first, "cobras", 0) as session:
+        session.append(more)
+        assert notebook_columns(notebook, session) == columns
+    with Session.open(path, frame[columns]) as session:
+        session.undo()
+        assert notebook_columns(notebook, session) == columns
+    with Session.open(path, frame[columns]) as session:
+        assert session.space.n == 3
+        assert notebook_columns(notebook, session) == columns
+
+
+def notebook_columns(notebook: Notebook, session: Session) -> list[str]:
+    widget = session.widget()
+    assert len(widget.labels) == session.space.n
+    return notebook.request(widget, "api/settings")[1]["columns"]
+
+
 def test_without_anywidget_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "cobras.web.notebook.widget")
     monkeypatch.setitem(sys.modules, "anywidget", None)
