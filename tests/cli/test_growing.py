@@ -48,7 +48,7 @@ def test_rows_at_the_end_are_taken_in_after_a_yes(table: Path, capsys: Captured)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "Took in 2 rows at the end."
     assert said[1].startswith(
-        "In 1 row of flowers, 'colour' holds a word that the session has not seen ('green')"
+        "In 1 row of flowers.csv, 'colour' holds a word that the session has not seen ('green')"
     )
     before, after = pl.read_csv("before.csv"), pl.read_csv("after.csv")
     assert after.head(60).equals(before)
@@ -103,7 +103,9 @@ def test_what_stands_below_the_rows_is_no_item_in_a_grown_file_either(
 def test_a_single_cell_that_is_no_number_is_told_and_counts_as_missing(table: Path, capsys: Captured) -> None:
     table.write_text(table.read_text() + MORE.replace("16.1", "tall"))
     assert main(["export", "flowers.cobras", "--grow", "--out", "after.csv"]) == 0
-    assert "holds no number ('tall'): it counts as missing." in capsys.readouterr().err
+    assert (
+        "of flowers.csv, 'length' holds no number ('tall'): it counts as missing." in capsys.readouterr().err
+    )
 
 
 def test_ids_that_come_again_are_numbered_and_told(table: Path, capsys: Captured) -> None:
@@ -121,7 +123,7 @@ def test_anything_else_is_refused_and_nothing_is_lost(table: Path, capsys: Captu
             "shorter": "".join([header, first, *rest]),
             "reordered": "".join([header, second, first, *rest, MORE]),
             "changed": text.replace("red", "blue", 1) + MORE,
-            "wrong kind": f"{text}new1,a,b,red,secret-0\n",
+            "wrong kind": f"{text}new1,a,b,red,secret-0\nnew2,c,d,red,secret-0\n",
             "column gone": "\n".join(line.partition(",")[0] for line in (text + MORE).splitlines()),
         }[how]
     )

@@ -127,6 +127,13 @@ def test_a_table_larger_than_memory_comes_in_pieces(
                 "In 1 row of new.csv, 'planted' holds no date ('soon'): it counts as missing.",
             ],
         ),
+        (
+            "name,age,height,colour,planted\na,old,2,red,soon\n",
+            [
+                "In 1 row of new.csv, 'age' holds no number ('old'): it counts as missing.",
+                "In 1 row of new.csv, 'planted' holds no date ('soon'): it counts as missing.",
+            ],
+        ),
     ],
 )
 def test_what_is_harmless_is_noted(plants: Dataset, tmp_path: Path, new: str, notes: list[str]) -> None:

@@ -247,7 +247,7 @@ def open_session(dataset: Dataset, file: Path | None, *, grow: bool | None = Non
         if not grow:
             raise
         # What does not fit is said before anything is written.
-        notes = notes_on_added_rows(dataset, error.n_before, file.stem)
+        notes = notes_on_added_rows(dataset, error.n_before, Path(_notes(file)[0] or file.stem).name)
         session = open_whole(file, X, grow=True, **options)
         n_added = error.n_rows - error.n_before
         took_in = f"Took in {n_added} row{'s' * (n_added > 1)} at the end."

@@ -316,7 +316,9 @@ class OddCells:
         missing = [*MISSING, *(word.casefold() for word in recipe.missing)]
         odd = column.filter(found.is_null() & column.is_not_null())
         odd = odd.filter(~odd.str.strip_chars().str.to_lowercase().is_in(missing))
-        if len(odd) and found.null_count() == len(found):
+        # One word is a slip; a date or a number in another form, and a column of words, are another kind of data.
+        is_slip = len(odd) == 1 and not any(map(str.isdigit, odd[0]))
+        if len(odd) and found.null_count() == len(found) and not is_slip:
             raise self._wrong(recipe, repr(odd[0]))
         self._count(recipe, odd)
         return found

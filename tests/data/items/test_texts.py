@@ -14,6 +14,8 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.data import Text, read_dataset, read_features, read_recipe
 from cobras.data.cache import shared_cache
 from cobras.data.items.texts import CARRIER
+from cobras.data.tables.files import read_table
+from cobras.data.tables.header import Extent
 
 
 @pytest.fixture(autouse=True)
@@ -185,3 +187,40 @@ def test_a_list_that_was_read_with_its_first_line_as_a_name_is_read_so_again(tmp
     (tmp_path / "list.txt").write_text("\n".join(lines))
     assert len(read_dataset(tmp_path / "list.txt").X) == 20
     assert len(read_dataset(tmp_path / "list.txt", text=lines[0]).X) == 19
+
+
+@pytest.mark.parametrize("comma", [", ", "; "])
+def test_commas_of_sentences_make_no_table_of_a_list(tmp_path: Path, comma: str) -> None:
+    path = tmp_path / "reviews.txt"
+    lines = [
+        f"The {word} was fine{comma}and we came back"
+        for word in ["soup", "fish", "cake", "wine", "room", "view"]
+    ]
+    lines.append(f"Late again{comma}sorry about that")
+    path.write_text("\n".join(lines))
+    dataset = read_dataset(path)
+    assert (dataset.kind, dataset.recipe.kind, len(dataset)) == ("text", "text", 7)
+    assert dataset.show(0).text == lines[0]
+    np.testing.assert_array_equal(read_recipe(path, dataset.recipe).X, dataset.X)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["full name, age, place of birth", *(f"Anna Maria Bell, {k}, New York" for k in range(9))],
+        [f"We liked the {k} of it very much, {k}" for k in range(9)],
+        [f"We liked the {k} of it very much,a good {k}" for k in range(9)],
+    ],
+)
+def test_cells_with_several_words_are_still_a_table(tmp_path: Path, lines: list[str]) -> None:
+    path = tmp_path / "cells.txt"
+    path.write_text("\n".join(lines))
+    assert read_table(path)[0].width == lines[0].count(",") + 1
+
+
+def test_what_was_once_read_as_a_table_stays_one(tmp_path: Path) -> None:
+    """A session on it says where its header is."""
+    path = tmp_path / "reviews.txt"
+    path.write_text("\n".join(f"The {word} was fine, and we came back" for word in ("soup", "fish", "cake")))
+    assert read_table(path)[0].width == 1
+    assert read_table(path, Extent(header=0))[0].width == 2

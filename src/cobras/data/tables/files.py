@@ -95,7 +95,11 @@ def read_table(
             from cobras.data.tables.arrays import read_arrays
 
             frame = read_arrays(path)
-        elif suffix == ".txt" and not extent.header and (texts := read_list(path, as_text)) is not None:
+        elif (
+            suffix == ".txt"
+            and not extent.header
+            and (texts := read_list(path, as_text, is_new=extent.header is None)) is not None
+        ):
             frame, found = texts, Extent(header=0)
         else:
             plain = read_plain(path, extent.header, points) if path.stat().st_size > LARGE else None

@@ -13,13 +13,17 @@ from cobras.data.tables.csv import DELIMITERS, LARGE, NotTextError, decode, firs
 from cobras.data.tables.header import N_LINES
 
 LIST = "text"  # the column of texts that has no name
+WORD = r"[^\W\d_]+"
 
 
-def read_list(path: Path, as_text: Container[str]) -> pl.DataFrame | None:
+def read_list(path: Path, as_text: Container[str], *, is_new: bool = True) -> pl.DataFrame | None:
     """The lines of a text file without columns, one text each; None where it is a table, or too large to tell.
 
     A first line of one or two words, or one that is in `as_text`, is the name of the column. Where the column
     without a name is asked for, and none has that name, all lines are texts, however short they are.
+
+    Lines with as many commas each are a table, unless the commas are those of sentences. What was read as a table
+    once, hence is not new, stays one.
     """
     if path.stat().st_size > LARGE:
         return None
@@ -35,7 +39,7 @@ def read_list(path: Path, as_text: Container[str]) -> pl.DataFrame | None:
             return None
         for delimiter in DELIMITERS:
             widths = {len(row) for row, _ in first_rows("\n".join(first), delimiter)}
-            if len(widths) == 1 and widths != {1}:
+            if len(widths) == 1 and widths != {1} and not (is_new and _are_sentences(first, delimiter)):
                 return None
     rows = list(csv.reader(lines))
     if len(rows) == len(lines) and all(len(row) == 1 for row in rows):
@@ -49,6 +53,17 @@ def _has_cell(line: str, name: str) -> bool:
     return name in (cell.strip(' "') for cell in re.split(f"[{DELIMITERS}]", line))
 
 
+def _are_sentences(lines: list[str], delimiter: str) -> bool:
+    """Whether commas or semicolons stand between words, before a blank, and mostly before several last words."""
+    cells = [line.split(delimiter) for line in lines]
+    if delimiter not in ",;" or any(cell[:1].strip() or not cell for row in cells for cell in row[1:]):
+        return False
+    if not any(map(_is_sentence, cells[0])):  # names of columns
+        return False
+    n_words = [[len(re.findall(WORD, cell)) for cell in row] for row in cells]
+    return sum(min(row) > 0 and row[-1] > 1 for row in n_words) > len(lines) / 2
+
+
 def _is_sentence(line: str) -> bool:
     """Whether a line is a text rather than the name of a column."""
-    return len(re.findall(r"[^\W\d_]+", line)) > 2
+    return len(re.findall(WORD, line)) > 2
