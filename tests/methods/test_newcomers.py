@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cobras import Constraints, EuclideanSpace
+from cobras import Constraints, EuclideanSpace, LabelOracle, Session, run
 from cobras.core.partition import Partition
 from cobras.core.types import Answer
 from cobras.methods.newcomers import grow_partition, keep_known_rows
@@ -56,3 +56,14 @@ def test_rows_that_were_asked_about_represent_parts_only_once_rows_were_added():
     for space, wanted in ((old, {1, 4}), (GrownSpace(old, np.array([[1.1]])), {0, 5})):
         parts = keep_known_rows(space, constraints, space.split(space.root(0), 2))
         assert {s.representative for s in parts} == wanted
+
+
+@pytest.mark.parametrize("first_iteration", ["partial", "unmerged", "single", "eager"])
+def test_a_new_row_that_is_different_leaves_the_others_where_they_are(first_iteration):
+    session = Session([[0.73], [0.54]], "cobras", 0, first_iteration=first_iteration)
+    session.tell(False, session.ask())
+    session.append([[0.94]])
+    session.tell(False, session.ask())
+    assert len(session.labels_) == 3
+    run(session, LabelOracle([0, 1, 2]))
+    assert session.labels_.tolist() == [0, 1, 2]

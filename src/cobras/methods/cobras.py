@@ -222,10 +222,11 @@ def fulfil_wishes(
         state.division = None
     if state.growth is not None:
         clusters, alone = yield from place_new_rows(space, constraints, state.growth)
+        report = None
         if not state.is_compared:  # they came within the first iteration
             clusters, alone = [], clusters + alone
-        if alone:
             report = Partition.of(alone) if variant.first_iteration == "unmerged" else None
+        if alone:
             clusters = yield from merge(space, constraints, clusters, alone, report, variant)
         state.finish(clusters)
         state.growth = None
