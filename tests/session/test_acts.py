@@ -325,6 +325,20 @@ def test_what_a_method_asked_again_stands_in_no_ones_way():
     assert session.history[2].in_force
 
 
+def test_what_was_taken_back_and_follows_again_is_taken_back_again():
+    rows = [[2.0], [0.0], [0.0], [0.0], [1.0], [2.0], [2.0], [2.0], [0.0], [2.0], [1.0]]
+    session = Session(rows, "cobras", random_state=0, reuse="exact")
+    session.add_constraint(0, 2, DIFFERENT)
+    session.add_constraint(1, 4, DIFFERENT)
+    session.tell(SAME, (1, 0))
+    session.merge(0, 1, anyway=True)
+    assert session.history[1].void == ((1, 4),)
+    session.revise(2, DIFFERENT)  # now it follows from this and the merge
+    assert session.history[1].in_force
+    session.merge(0, 1, anyway=True)
+    assert [record.in_force for record in session.history] == [True, False, False, True, True]
+
+
 @pytest.mark.parametrize("method", ["cobras", "cobra", "adder", "cobs", OWN])
 def test_a_row_that_equals_moved_ones_is_shown_with_them(method):
     session = Session([[1.0], [1.0], [2.0]], method, random_state=0)

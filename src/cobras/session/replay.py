@@ -392,7 +392,9 @@ class Replay:
         seen: set[Pair] = set()  # a method that asks the same pair again wants a person to answer it
         while (pair := self.step.pair) is not None and pair.ordered not in seen:
             known = self.constraints.relation(*pair)
-            if known is not None and self.constraints.answer_to(*pair) is None:
+            # One that a person said and that was taken back is said again by this.
+            was_said = known in (self.constraints.answer_to(*pair), self.constraints.doubted.get(pair.ordered))
+            if known is not None and not was_said:
                 self.implied.add(pair.ordered)
             if known is None:  # unsure, or the method adds no answers to the constraints
                 known = self._answers.get(pair.ordered)
