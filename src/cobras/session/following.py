@@ -2,15 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Container, Mapping
+
 import numpy as np
 
-from cobras.core.edits import EditedPartition
-from cobras.core.types import FloatArray, IndexArray
+from cobras.core.edits import Companion, EditedPartition
+from cobras.core.partition import Partition
+from cobras.core.types import Answer, FloatArray, IndexArray, Said
 
 FIRST_BLOCK = (
-    256  # old rows that are looked at first: for most new rows, one of these is nearer than a moved one
+    256  # old rows that are looked at first: for most new rows, one of them is nearer than a moved one
 )
 AT_ONCE = 2**20  # distances that are held at a time, of eight bytes each
+
+
+class Following:
+    """The new rows that are shown beside rows that were moved by hand.
+
+    Attributes
+    ----------
+    beside : dict of int to Companion
+    """
+
+    def __init__(self) -> None:
+        self.beside: dict[int, Companion] = {}
+
+    def take_in(
+        self, X: FloatArray, n_old: int, moved: Container[int], shown: Callable[[], Partition]
+    ) -> None:
+        """Take the new rows that are nearest to moved ones, and those that would be shown alone.
+
+        `shown` returns the clustering with those that were taken.
+        """
+        for find in (nearest_moved, strays):
+            partition = shown()
+            if isinstance(partition, EditedPartition):
+                self._take(find(X, n_old, partition), n_old, moved, partition.base)
+
+    def leave_behind(self, moved: Collection[int], said: Said, shown: Partition) -> None:
+        """Let new rows stay where they are shown when the row beside which they are is moved without them."""
+        left = [x for x, other in self.beside.items() if other.row in moved and x not in moved]
+        if not left:
+            return
+        apart = {i for pair, answer in said if answer is Answer.DIFFERENT for i in pair}
+        stay = apart.difference(moved)
+        number = shown.clusters_of([*left, *stay])
+        by_cluster = {number[i]: i for i in stay}
+        for x in left:
+            if number[x] in by_cluster:
+                self.beside[x] = self.beside[x]._replace(row=by_cluster[number[x]])
+
+    def _take(self, found: Mapping[int, int], n_old: int, moved: Container[int], base: Partition) -> None:
+        number = base.clusters_of([*found, *found.values()])
+        first = [min(s.first for s in cluster.super_instances) for cluster in base.clusters] if found else []
+        for row, near in found.items():
+            home = near if number[row] == number[near] else first[number[row]]
+            if home < n_old:  # else the method, which began again, has only new rows there
+                self.beside[row] = Companion(near if near in moved else self.beside[near].row, home)
 
 
 def nearest_moved(X: FloatArray, n_old: int, shown: EditedPartition) -> dict[int, int]:

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from cobras.core.board import Board
 from cobras.core.constraints import Constraints
-from cobras.core.edits import Companion, Edit, EditedPartition, Editor
+from cobras.core.edits import Edit, Editor
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 from cobras.core.ids import ClusterIds, KeptIds
 from cobras.core.partition import Partition, SuperInstance
-from cobras.core.types import Answer, FloatArray, Pair, Record
+from cobras.core.types import Answer, Pair, Record
 from cobras.methods.protocol import Expectation, Grown, Reconsider, Step, Steps
 from cobras.session.beliefs import growth_of
 from cobras.session.entries import COUNTED, Entry
-from cobras.session.following import nearest_moved, strays
+from cobras.session.following import Following
 from cobras.session.history import History
 from cobras.spaces.base import Collection, Space
 
@@ -107,7 +107,7 @@ class Replay:
         self._to_keep = None if kept is None else kept._replace(place=min(kept.place, n_entries))
         self._kept: dict[int, KeptIds] = {}
         self._edits: list[Edit] = []
-        self._beside: dict[int, Companion] = {}  # new rows that are nearest to moved ones
+        self._following = Following()
         self._requests: dict[int, SplitRequest] = {}
         self._begin()
         self._show(is_new=True)
@@ -261,7 +261,7 @@ class Replay:
             self.constraints.add(*pair, answer)
             self.constraints.volunteered.add(pair.ordered)
         if entry.said:
-            self._leave_behind(entry)
+            self._following.leave_behind(entry.rows, entry.said, self.partition)
             self._edits.append(Edit(entry.rows, entry.said))
         if gone:
             # Methods expect that more and more is known, so that they need not look at all of it again.
@@ -279,19 +279,6 @@ class Replay:
         )
         self._edits = [Edit(rows, said) for rows, said in edits if said]
 
-    def _leave_behind(self, entry: Entry) -> None:
-        """Let new rows stay where they are shown when the row beside which they are is moved without them."""
-        moved = {*entry.rows}
-        left = [x for x, other in self._beside.items() if other.row in moved and x not in moved]
-        if not left:
-            return
-        stay = {i for pair, answer in entry.said if answer is Answer.DIFFERENT for i in pair} - moved
-        number = self.partition.clusters_of([*left, *stay])
-        by_cluster = {number[i]: i for i in stay}
-        for x in left:
-            if number[x] in by_cluster:
-                self._beside[x] = self._beside[x]._replace(row=by_cluster[number[x]])
-
     def _grow(self, entry: Entry) -> None:
         """Give the method the new rows; the clusters that are to be split are then those of the same rows."""
         old, before, believes = self.space, self.step.partition, self.step.beliefs is not None
@@ -307,26 +294,9 @@ class Replay:
         except Grown:
             self._restart()
         if self._edits and entry.follows_moves:
-            self._follow_moves(space.X, old.n)
+            self._following.take_in(space.X, old.n, self.moved, self._edited)
         self._show(is_new=False)
         self._requests = {place: self._request_split(one.row) for place, one in self._requests.items()}
-
-    def _follow_moves(self, X: FloatArray, n_old: int) -> None:
-        """Show new rows beside moved ones that they are nearest to, and none alone where all others were moved."""
-        for find in (nearest_moved, strays):
-            shown = self._edited()
-            if isinstance(shown, EditedPartition):
-                for row, near in find(X, n_old, shown).items():
-                    self._put_beside(shown, row, near, n_old)
-
-    def _put_beside(self, shown: EditedPartition, row: int, near: int, n_old: int) -> None:
-        number = shown.base.clusters_of([row, near])
-        home = near
-        if number[near] != number[row]:
-            home = min(s.first for s in shown.base.cluster(number[row]).super_instances)
-        if home < n_old:  # else the method, which began again, has only new rows there
-            other = near if near in self.moved else self._beside[near].row
-            self._beside[row] = Companion(other, home)
 
     def _request_split(self, row: int) -> SplitRequest:
         return SplitRequest(row, self.partition, self.partition.clusters_of([row])[row], {})
@@ -367,7 +337,7 @@ class Replay:
         if not self._edits:
             return self.step.partition
         self._editor = self._editor or self._setting.editor(self.space)
-        return self._editor.edit(self.step.partition, self._edits, self.constraints, self._beside)
+        return self._editor.edit(self.step.partition, self._edits, self.constraints, self._following.beside)
 
     def _mark(self, entry: Entry, place: int) -> None:
         # A new mark replaces the old one; one that says neither pure nor complete only removes it.
@@ -393,7 +363,10 @@ class Replay:
         while (pair := self.step.pair) is not None and pair.ordered not in seen:
             known = self.constraints.relation(*pair)
             # One that a person said and that was taken back is said again by this.
-            was_said = known in (self.constraints.answer_to(*pair), self.constraints.doubted.get(pair.ordered))
+            was_said = known in (
+                self.constraints.answer_to(*pair),
+                self.constraints.doubted.get(pair.ordered),
+            )
             if known is not None and not was_said:
                 self.implied.add(pair.ordered)
             if known is None:  # unsure, or the method adds no answers to the constraints
