@@ -10,9 +10,7 @@ from cobras.core.edits import Companion, EditedPartition
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, FloatArray, IndexArray, Said
 
-FIRST_BLOCK = (
-    256  # old rows that are looked at first: for most new rows, one of them is nearer than a moved one
-)
+FIRST_BLOCK = 256  # old rows that are looked at first: mostly one of them is nearer than a moved one
 AT_ONCE = 2**20  # distances that are held at a time, of eight bytes each
 
 
