@@ -135,7 +135,7 @@ def test_what_is_harmless_is_told_on_standard_error(folder: Path, capsys: Captur
             "new.csv has no column 'width'; its columns are 'id', 'length', 'colour'. Add what is lacking; its ",
         ),
         (
-            "id,length,width,colour\na,1,wide,red\n",
+            "id,length,width,colour\na,1,wide,red\nb,2,low,red\n",
             [],
             "Column 'width' of new.csv holds 'wide', but the session has numbers there; give the column in the ",
         ),

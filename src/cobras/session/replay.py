@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cobras.core.board import Board
 from cobras.core.constraints import Constraints
-from cobras.core.edits import Edit, Editor
+from cobras.core.edits import Edit, Editor, Following
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 from cobras.core.ids import ClusterIds, KeptIds
 from cobras.core.partition import Partition, SuperInstance
@@ -16,7 +16,6 @@ from cobras.core.types import Answer, Pair, Record
 from cobras.methods.protocol import Expectation, Grown, Reconsider, Step, Steps
 from cobras.session.beliefs import growth_of
 from cobras.session.entries import COUNTED, Entry
-from cobras.session.following import Following
 from cobras.session.history import History
 from cobras.spaces.base import Collection, Space
 
