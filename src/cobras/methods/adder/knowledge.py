@@ -239,9 +239,9 @@ class Knowledge:
 
     def split_finer(self) -> bool:
         """Split everything into twice as many first parts, if they are too coarse."""
-        twice = 2 * len(self.first_parts)
-        finer = self.points.split(twice) if self.is_too_coarse() else []
-        if len(finer) < twice:
+        finer = self.points.split(2 * len(self.first_parts)) if self.is_too_coarse() else []
+        # Fewer than twice as many where rows are equal, or where a part would hold no row that may be shown.
+        if len(finer) <= len(self.first_parts):
             return False
         self.first_parts = finer
         return True
