@@ -67,3 +67,14 @@ def test_a_new_row_that_is_different_leaves_the_others_where_they_are(first_iter
     assert len(session.labels_) == 3
     run(session, LabelOracle([0, 1, 2]))
     assert session.labels_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("method", ["cobras", "cobra", "adder"])
+def test_a_new_row_that_differs_from_a_cluster_is_not_shown_in_it_once_that_is_marked(method):
+    session = Session([[0.73], [0.54]], method, random_state=0)
+    session.tell(Answer.DIFFERENT, session.ask())
+    session.append([[0.94]])
+    session.tell(Answer.DIFFERENT, session.ask())
+    labels = session.labels_.tolist()
+    session.mark(0, complete=True)
+    assert session.labels_.tolist() == labels == [0, 1, 2]

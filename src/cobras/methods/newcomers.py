@@ -7,7 +7,7 @@ new rows of such a cluster stand beside them.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -123,19 +123,28 @@ def place_new_rows(
     groups = [[s for s in group if s not in pending] for group in growth.partition.groups]
     others: Groups = []
     for place, s in enumerate(growth.pending):
-        report = growth.partition
-        if place:
-            # Until it is compared, each is shown where it most likely belongs.
+        report, left = growth.partition, growth.pending[place:]
+        apart = [waiting for waiting in left if is_apart(constraints, waiting, groups[home[waiting]])]
+        if place or apart:
+            # Until it is compared, each is shown where it most likely belongs and may be.
             shown = [list(group) for group in groups]
-            for waiting in growth.pending[place:]:
-                shown[home[waiting]].append(waiting)
-            report = Partition.of((*map(tuple, shown), *others))
+            for waiting in left:
+                if waiting not in apart:
+                    shown[home[waiting]].append(waiting)
+            alone = [(waiting,) for waiting in apart]
+            report = Partition.of((*(tuple(group) for group in shown if group), *others, *alone))
         target = yield from find_cluster(space, constraints, s, groups, report)
         if target is None:
             others.append((s,))
         else:
             groups[target].append(s)
     return [tuple(group) for group in groups if group], others
+
+
+def is_apart(constraints: Constraints, s: SuperInstance, group: Iterable[SuperInstance]) -> bool:
+    """Whether a super-instance is known to differ from a part of a group."""
+    relations = (constraints.relation(s.representative, part.representative) for part in group)
+    return any(relation is Answer.DIFFERENT for relation in relations)
 
 
 def find_cluster(
