@@ -239,7 +239,7 @@ def test_unknown_names_are_refused(toml, tmp_path):
 
 
 def test_the_quick_experiment_and_its_report_from_the_shell(tmp_path):
-    quick = Path(__file__).parents[2] / "experiments" / "quick.toml"
+    quick = Path(__file__).parents[2] / "examples" / "quick.toml"
     command = [sys.executable, "-m", "cobras", "bench"]
     ran = subprocess.run(
         [*command, "run", quick, "--out", tmp_path, "--json"], capture_output=True, text=True

@@ -84,7 +84,10 @@ def test_a_file_name_says_one_thing():
 
 
 def test_no_folder_has_more_than_fourteen_entries():
-    trees = (ROOT, *(REPOSITORY / name for name in ("tests", "benchmarks", "docs", "examples")))
+    trees = (
+        ROOT,
+        *(REPOSITORY / name for name in ("tests", "benchmarks", "docs", "examples", "experiments")),
+    )
     folders = [folder for tree in trees for folder in (tree, *tree.rglob("*")) if folder.is_dir()]
     made = {"__pycache__", "fixtures", "_build", "tutorials", ".ruff_cache"}  # by tests or `make docs`
     kept = [folder for folder in folders if not made.intersection(folder.relative_to(REPOSITORY).parts)]
