@@ -112,7 +112,7 @@ def test_where_clusters_may_have_several_regions_less_is_expected(options, monke
     rng = np.random.default_rng(0)
     rows = np.repeat(100 * np.arange(12.0), 20)[:, None] + rng.random((240, 1))
     expected = []
-    for regions in (0.0, 1.0 - 1e-9):
+    for regions in (1e-9, 1.0 - 1e-9):
         monkeypatch.setattr("cobras.methods.adder.similarity.REGIONS", regions)
         known = Knowledge(EuclideanSpace(rows), Constraints(), 0, options._replace(n_parts=12))
         parts = sorted((part.representative for part in known.first_parts), key=lambda i: rows[i, 0])

@@ -73,6 +73,11 @@ def test_the_chance_of_a_far_pair_from_the_definition(n_same, n_different):
     np.testing.assert_allclose(chance_of_far_same(n_same, n_different), expected)
 
 
+def test_the_chance_of_a_far_pair_after_any_number_of_answers():
+    np.testing.assert_allclose(chance_of_far_same(10_000, 0), FAR_SAME[1])
+    np.testing.assert_allclose(chance_of_far_same(0, 10_000), FAR_SAME[0])
+
+
 def test_answers_about_far_pairs_are_counted(iris):
     """Of pairs that are nearly surely different none is the same; then one is."""
     constraints = Constraints()

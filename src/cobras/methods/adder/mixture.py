@@ -128,9 +128,8 @@ def expected_ari(p: FloatArray, shown: IndexArray, weight: FloatArray, same: Flo
     # The instances of a point are together for sure, whatever the clusters that it may be in.
     alone = float((same * (p.T @ (weight[:, None] ** 2 * p))).sum())
     within = float((weight * (weight - 1)).sum())
-    together = (
-        float((mass @ same * mass).sum()) - alone + within
-    ) / 2  # pairs that are shown as one and are one
+    # Pairs that are shown as one and are one.
+    together = (float((mass @ same * mass).sum()) - alone + within) / 2
     true = (float(total @ same @ total) - alone + within) / 2
     size = mass.sum(axis=1)
     one = float((size * (size - 1)).sum()) / 2

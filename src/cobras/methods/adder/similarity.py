@@ -12,6 +12,7 @@ and that one in ten is. The answers about such pairs tell which of the two holds
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -78,5 +79,8 @@ def chance_of_far_same(n_same: int, n_different: int) -> float:
     0.071
     """
     one, several = FAR_SAME
-    odds = REGIONS / (1 - REGIONS) * (several / one) ** n_same * ((1 - several) / (1 - one)) ** n_different
-    return (one + odds * several) / (1 + odds)
+    log_odds = math.log(REGIONS / (1 - REGIONS))
+    log_odds += n_same * math.log(several / one) + n_different * math.log((1 - several) / (1 - one))
+    # Beyond this it is sure, and the exponential of hundreds of answers is no number.
+    share = 1 / (1 + math.exp(-min(max(log_odds, -50), 50)))
+    return one + share * (several - one)
