@@ -274,13 +274,15 @@ class Partition:
         {3: 0, 1: 1}
         """
         rows = list(dict.fromkeys(rows))
+        if not rows:
+            return {}
         n = sum(len(s) for group in self.groups for s in group)
-        if rows and not 0 <= min(rows) <= max(rows) < n:
+        if not 0 <= min(rows) <= max(rows) < n:
             raise InvalidDataError(f"Rows go from 0 to {n - 1}, not from {min(rows)} to {max(rows)}.")
         # The only case in which one super-instance may hold all rows; its members are then not listed.
         if self.n_clusters == 1:
             return dict.fromkeys(rows, 0)
-        if rows and (remote := self._remote()) is not None:
+        if (remote := self._remote()) is not None:
             return dict(zip(rows, remote.labels_of(self, rows), strict=True))
         numbers = {id(s): number for number, c in enumerate(self.clusters) for s in c.super_instances}
         homes = self.super_instances_of(rows, memo)
@@ -291,34 +293,39 @@ class Partition:
     ) -> dict[int, SuperInstance]:
         """The super-instances that hold some instances, which must lie here; `memo` as in `clusters_of`."""
         rows, memo = list(rows), {} if memo is None else memo
-        # Small ones first: to list their members costs least.
-        everywhere = sorted((s for group in self.groups for s in group), key=len)
+        everywhere = [s for group in self.groups for s in group]
         if len(everywhere) == 1:
             return dict.fromkeys(rows, everywhere[0])
         here = set(map(id, everywhere))
-        lost = {row for row in rows if id(memo.get(row)) not in here}
-        memo.update({s.representative: s for s in everywhere if s.representative in lost})
-        lost -= {s.representative for s in everywhere}
-        # First where a row is likely: its super-instance was split, or its parts were put together again.
-        for s, is_last_try in [*((s, False) for s in everywhere), *((s, True) for s in everywhere)]:
+        if lost := {row for row in rows if id(memo.get(row)) not in here}:
+            _find(lost, everywhere, memo)
+        return {row: memo[row] for row in rows}
+
+    def _remote(self) -> RemoteMembers | None:
+        """What finds labels on other machines; None where all members are here."""
+        # One of each type: a check against a protocol takes 20 us.
+        holdings = {type(s.holding): s.holding for group in self.groups for s in group}
+        return next((found for found in holdings.values() if isinstance(found, RemoteMembers)), None)
+
+
+def _find(lost: set[int], everywhere: list[SuperInstance], memo: dict[int, SuperInstance]) -> None:
+    """Put into `memo` which super-instance holds each of the rows; `memo` may say where they were before."""
+    memo.update({s.representative: s for s in everywhere if s.representative in lost})
+    lost = lost.difference(s.representative for s in everywhere)
+    # Small ones first: to list their members costs least.
+    everywhere = sorted(everywhere, key=len)
+    # First where a row is likely: its super-instance was split, or its parts were put together again.
+    for is_last_try in (False, True):
+        for s in everywhere:
             if not lost:
-                break
+                return
             candidates = np.array(
                 [row for row in sorted(lost) if is_last_try or _is_related(memo.get(row), s)]
             )
             if len(candidates):
                 found = candidates[is_member(s.members, candidates)].tolist()
                 memo.update(dict.fromkeys(found, s))
-                lost -= set(found)
-        return {row: memo[row] for row in rows}
-
-    def _remote(self) -> RemoteMembers | None:
-        """What finds labels on other machines; None where all members are here."""
-        for group in self.groups:
-            for s in group:
-                if not isinstance(s.holding, np.ndarray) and isinstance(s.holding, RemoteMembers):
-                    return s.holding
-        return None
+                lost = lost.difference(found)
 
 
 def _is_related(old: SuperInstance | None, s: SuperInstance) -> bool:
