@@ -152,7 +152,15 @@ def write_table(
 
 
 def csv_frame(frame: pl.DataFrame, *, escape: bool = True) -> pl.DataFrame:
-    """A data frame that polars can write as CSV: durations as in ISO 8601, and texts escaped on request."""
+    """A data frame that polars can write as CSV: durations and times as in ISO 8601, texts escaped on request.
+
+    Examples
+    --------
+    >>> from datetime import time
+    >>> import polars as pl
+    >>> csv_frame(pl.DataFrame({"opens": [time(14, 30)]})).write_csv()
+    'opens\\n14:30:00\\n'
+    """
     import polars as pl
 
     for name, dtype in frame.schema.items():
@@ -161,7 +169,9 @@ def csv_frame(frame: pl.DataFrame, *, escape: bool = True) -> pl.DataFrame:
             raise InvalidDataError(
                 f"Column {name!r} holds {what}, which CSV and TSV cannot hold; write .parquet instead."
             )
-    frame = frame.with_columns(pl.selectors.duration().dt.to_string("iso"))
+    frame = frame.with_columns(
+        pl.selectors.duration().dt.to_string("iso"), pl.selectors.time().dt.to_string("%H:%M:%S%.f")
+    )
     return escape_formulas(frame) if escape else frame
 
 

@@ -209,7 +209,7 @@ def _read_rows(
     if given is not None:
         check_not_empty(source, given.table)
     points, frames = (
-        (False, [(0, given.table)]) if given is not None else _frames(path, recipe.columns, notes)
+        (False, [(0, given.table)]) if given is not None else _frames(path, recipe, recipe.columns, notes)
     )
     for start, frame in frames:
         if start == 0:
@@ -235,7 +235,7 @@ def _read_rows(
 
 
 def _frames(
-    path: Path, columns: Sequence[ColumnRecipe], notes: list[str]
+    path: Path, recipe: Recipe, columns: Sequence[ColumnRecipe], notes: list[str]
 ) -> tuple[bool, Iterable[tuple[int, pl.DataFrame]]]:
     """The rows of a table, in pieces where they do not fit into memory, each with the number of its first row.
 
@@ -251,7 +251,7 @@ def _frames(
         if column.notation is not None
         or (column.kind == "category" and not all(re.fullmatch(_NUMBER, word) for word in column.values))
     }
-    frame, how_read, found = read_table(path, Extent(blank=False, totals=False), as_text)
+    frame, how_read, found = read_table(path, Extent(blank=False, totals=False, times=recipe.times), as_text)
     notes.extend(note for note in how_read if note.startswith("Left out the last"))
     return found.has_semicolons, [(0, frame)]
 

@@ -234,7 +234,7 @@ def _read_any(
     totals = choices.kind != "text" and choices.text is None
     known = Extent(choices.sheet, totals=totals)
     if stored is not None:
-        known = Extent(stored.sheet, stored.header, bool(stored.blank), bool(stored.totals))
+        known = Extent(stored.sheet, stored.header, bool(stored.blank), bool(stored.totals), stored.times)
     # The name of a list's texts may be its first line: a session of an older version took it so.
     texts = {choices.text} if choices.text is not None and path.suffix.lower() == ".txt" else set()
     # Numbers that were read from text are text again, also if more rows are there now.
@@ -320,6 +320,7 @@ class _Items:
                 header=self.extent.header or 0,
                 blank=self.extent.blank,
                 totals=self.extent.totals,
+                times=self.extent.times,
                 folder=self.place[0],
                 suffix=self.place[1],
                 ignored=tuple(self.ignored.items()),

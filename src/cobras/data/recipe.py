@@ -20,6 +20,7 @@ _OPTIONAL = frozenset(
         "header",
         "blank",
         "totals",
+        "times",
         "folder",
         "suffix",
         "scales",
@@ -186,6 +187,8 @@ class Recipe:
     blank, totals : bool
         Whether rows without any value, and rows of totals and notes at the end, are left out, also where the file
         has grown. In older session files it is how many there were.
+    times : bool
+        Whether cells of an Excel file that hold no date are times of day; in older session files they are dates.
     folder, suffix : str
         Where, from the folder of the table, the images are that a column names, and what their names lack.
     scales : tuple of float
@@ -220,6 +223,7 @@ class Recipe:
     header: int = 0
     blank: bool = False
     totals: bool = False
+    times: bool = False
     folder: str = ""
     suffix: str = ""
     scales: tuple[float, ...] = ()

@@ -16,6 +16,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features, read_recipe
 from cobras.data.recipe import Recipe
 from cobras.data.tables.columns import CATEGORY, feature_matrix, fit_category, word_counts
+from cobras.data.tables.dates import mixed_formats
 from cobras.data.tables.fit import same_words
 from tests.data.conftest import PEOPLE, write
 
@@ -73,6 +74,25 @@ def test_booleans_dates_and_empty_columns(tmp_path: Path) -> None:
     assert ds.show(0).values["when"] == "2020-01-01"
     assert "Left out 'none': empty." in ds.notes
     assert "Used 'when' as dates." in ds.notes
+
+
+def test_times_of_day_in_text(tmp_path: Path) -> None:
+    rows = "".join(f"{k},{k}:30,{'unknown' if k == 3 else f'{k}:05 pm'},{k}:{k % 3}\n" for k in range(1, 12))
+    path = write(tmp_path, f"x,opens,closes,score\n{rows}")
+    ds = read_dataset(path)
+    assert (ds.columns, ds.X[1, 1]) == (("x", "opens", "closes"), 0.1)
+    assert "Used 'opens', 'closes' as times of day." in ds.notes
+    assert ds.show(1).values["opens"] == "2:30"
+    np.testing.assert_array_equal(read_recipe(path, Recipe.from_json(ds.recipe.to_json())).X, ds.X)
+    new = path.with_name("new.csv")
+    new.write_text("x,opens,closes\n1,12:30,1:05 pm\n")
+    np.testing.assert_allclose(read_features(new, ds.recipe), [[0, 1.1, 0]])
+
+
+def test_times_of_day_among_dates_are_none() -> None:
+    dates = [f"2024-05-{k:02d}" for k in range(1, 21)]
+    assert mixed_formats(pl.Series([*dates, "12:30"])) == ("%Y-%m-%d", ("12:30",))
+    assert mixed_formats(pl.Series(["12:30", "1:05 pm", "7:00:00"])) == ("%H:%M|%H:%M:%S|%I:%M %p", ())
 
 
 def test_days_and_months_that_could_be_the_other_way_round_are_mentioned(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,9 @@ import polars as pl
 import pytest
 
 from cobras.core.exceptions import InvalidDataError
-from cobras.data import read_dataset, read_recipe
-from cobras.data.recipe import Recipe
-from cobras.data.tables.excel import OLE, read_excel, read_sheet
+from cobras.data import read_dataset, read_features, read_recipe
+from cobras.data.recipe import ColumnRecipe, Recipe
+from cobras.data.tables.excel import OLE, read_excel, read_sheet, with_times_of_day
 from cobras.data.tables.header import Extent
 from tests.data.conftest import write
 
@@ -94,6 +96,50 @@ def test_names_that_come_twice_below_merged_cells(tmp_path: Path) -> None:
     ds = read_dataset(path)
     assert (ds.columns, len(ds)) == (("sales", "staff", "sales_1", "staff_1"), 9)
     np.testing.assert_array_equal(read_recipe(path, ds.recipe).X, ds.X)
+
+
+@pytest.mark.parametrize("counts_from_1904", [False, True])
+def test_times_of_day(tmp_path: Path, counts_from_1904: bool) -> None:
+    import xlsxwriter
+
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(path, {"date_1904": counts_from_1904}) as book:
+        sheet, clock = book.add_worksheet(), book.add_format({"num_format": "hh:mm"})
+        day = book.add_format({"num_format": "dd/mm/yyyy"})
+        sheet.write_row(0, 0, ["shop", "opens", "closes", "since", "staff"])
+        for k in range(12):
+            sheet.write_row(1 + k, 0, [f"s{k}", None, "open" if k == 3 else None, None, k % 5])
+            sheet.write_datetime(1 + k, 1, dt.time(k, 30), clock)
+            if k != 3:
+                sheet.write_datetime(1 + k, 2, dt.time(12 + k, 0, 1), clock)
+            sheet.write_datetime(1 + k, 3, dt.datetime(2020, 1, 1 + k), day)
+    ds = read_dataset(path)
+    assert ds.row(2) == {
+        "shop": "s2",
+        "opens": dt.time(2, 30),
+        "closes": "14:00:01",
+        "since": dt.date(2020, 1, 3),
+        "staff": 2,
+    }
+    assert (ds.columns, ds.X[2, 0]) == (("opens", "closes", "since", "staff"), 2 / 11)
+    assert "Took 1 cell of 'closes' as missing: 'open'." in ds.notes
+    assert "Used 'opens', 'closes' as times of day." in ds.notes
+    np.testing.assert_array_equal(read_recipe(path, ds.recipe).X, ds.X)
+    np.testing.assert_array_equal(read_features(path, ds.recipe), ds.X)
+
+
+def test_a_recipe_from_before_times_of_day_is_read_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    pl.DataFrame({"opens": [dt.time(k, 30) for k in range(6)], "x": range(6)}).write_excel(path)
+    old = Recipe("table", hidden=(), columns=(ColumnRecipe("opens", "date", format=""),))
+    assert read_recipe(path, old).frame["opens"][2] == dt.datetime(1899, 12, 31, 2, 30)
+    assert read_recipe(path, replace(old, times=True)).frame["opens"][2] == dt.time(2, 30)
+    assert read_features(path, old)[0, 0] < -2e9 < 0 < read_features(path, replace(old, times=True))[0, 0]
+
+
+def test_a_date_of_1904_is_one() -> None:
+    frame = pl.DataFrame({"born": [dt.date(1904, 1, 1)] * 2, "at": [dt.date(1899, 12, 31)] * 2})
+    assert with_times_of_day(frame).row(0) == (dt.date(1904, 1, 1), dt.time())
 
 
 @pytest.fixture

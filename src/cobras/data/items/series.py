@@ -81,7 +81,7 @@ def read_series(
         if named:
             raise InvalidDataError(f"{file.name} has no columns with names, so none can be given by name.")
         return read_ts(file) if layout == "ts" else read_ucr(file)
-    frame, notes, _ = read_table(file, Extent(sheet, 0, blank=False, totals=False), points=False)
+    frame, notes, _ = read_table(file, Extent(sheet, 0, blank=False, totals=False, times=False), points=False)
     check_names(file.name, (id, time, label, *drop), frame.columns)
     free = {name.strip().lower(): name for name in frame.columns if name not in (id, label, *drop)}
     if layout != "wide":

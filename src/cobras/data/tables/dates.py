@@ -1,4 +1,4 @@
-"""Dates in columns of text: the formats in which they are written, one or several in a column."""
+"""Dates and times of day in columns of text: the formats in which they are written, one or several in a column."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ _SHORT = ("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%d-%b-%y", "%d %b %y"
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S%.f")
 _CLOCKS = (" %I:%M %p", " %I:%M:%S %p")
 _ZONES = ("", "Z", "%#z")
+_OF_DAY = ("%H:%M", "%H:%M:%S", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p")
 FORMATS = (
     *(f"{d}{t}{z}" for d in _DATES for t in _TIMES for z in (_ZONES if t else ("",))),
     *(f"{d}{t}" for d in _DATES for t in _CLOCKS),
     *(f"{d}{t}" for d in (*_OTHERS, *_SHORT) for t in ("", " %H:%M", " %H:%M:%S")),
+    *_OF_DAY,
 )
 # Formats in which the month is not before the day, or the day not before the month, unless the year comes first.
 ORDERS = {
@@ -85,8 +87,10 @@ def mixed_formats(column: pl.Series, formats: Sequence[str] = FORMATS) -> tuple[
         best = max(formats, key=lambda format: fits[format].sum())  # of equal ones the first
         if not fits[best].any():
             break
+        if not chosen:  # a time of day is no date
+            formats = [format for format in formats if (format in _OF_DAY) == (best in _OF_DAY)]
         chosen.append(best)
-        fits = {format: fit & ~fits[best] for format, fit in fits.items()}
+        fits = {format: fits[format] & ~fits[best] for format in formats}
     if not chosen:
         return None
     # In the order of all formats, so that a cell which two of them fit is read as in a column of one format.
@@ -121,6 +125,17 @@ def example_of_doubt(column: pl.Series, format: str) -> tuple[str, str] | None:
     return None
 
 
+def is_time_of_day(dtype: pl.DataType, format: str | None) -> bool:
+    """Whether a column of dates holds times of day only.
+
+    Examples
+    --------
+    >>> is_time_of_day(pl.Time(), ""), is_time_of_day(pl.String(), "%H:%M"), is_time_of_day(pl.Date(), "")
+    (True, True, False)
+    """
+    return dtype == pl.Time if not format else all(one in _OF_DAY for one in format.split("|"))
+
+
 def is_day_first(format: str) -> bool:
     """Whether the day is before the month in a format that has both."""
     return format.index("%d") < format.index("%m")
@@ -137,7 +152,17 @@ def _fit(cells: pl.Series, format: str) -> pl.Series:
 
 
 def seconds(column: pl.Series, format: str) -> pl.Series:
-    """Seconds since 1970 as float64; null where a cell is no such date. The format "" is for real dates."""
+    """Seconds since 1970, or midnight, as float64; null where a cell is no such date. "" is for real dates.
+
+    Examples
+    --------
+    >>> seconds(pl.Series(["1:30", " 14:30"]), "%H:%M").to_list()
+    [5400.0, 52200.0]
+    """
+    if format in _OF_DAY:
+        # Minutes have two digits: 3:1 is a score.
+        clocks = column.set(~column.str.contains(r"^\s*\d\d?:\d\d").fill_null(False), None)
+        return seconds("1970-01-01 " + clocks.str.strip_chars(), f"%Y-%m-%d {format}").alias(column.name)
     if "|" in format:
         found = pl.Series(column.name, [None] * len(column), pl.Float64)
         for one in format.split("|"):

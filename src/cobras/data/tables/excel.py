@@ -15,6 +15,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from cobras.data.tables.header import N_LINES, WHOLE, Extent, lines_above
 LARGEST = 2 << 30  # bytes an Excel file may unpack to, and bytes of memory to read it
 RATIO = 1_032  # the most that deflate can compress
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how .xls files begin, and files with a password
+# What a time of day has for its day: two versions of the reader, and files that count days from 1904.
+NO_DAYS = date(1899, 12, 30), date(1899, 12, 31), date(1904, 1, 1)
 _UNNAMED = "__UNNAMED__"  # in the names that the reader gives
 COMMAND = (sys.executable, "-P", "-m", "cobras.data.tables.excel")
 
@@ -48,6 +51,8 @@ def read_excel(path: Path, extent: Extent = WHOLE) -> tuple[pl.DataFrame, list[s
         if "error" in found:
             raise InvalidDataError(f"{path.name} {found['error']}.")
         frame = pl.read_ipc(table.read_bytes())
+    if extent.times:
+        frame = with_times_of_day(frame)
     notes, sheet, sheets, above = [], found["sheet"], found["sheets"], found["above"]
     if len(sheets) > 1:
         others = name_list([name for name in sheets if name != sheet])
@@ -106,6 +111,28 @@ def _blank_names(frame: pl.DataFrame, as_before: bool) -> dict[str, str]:
     """Names for the columns that have none."""
     blank = [name for name in frame.columns if not name.strip() or (_UNNAMED in name and not as_before)]
     return {name: f"column_{frame.columns.index(name) + 1}" for name in blank}
+
+
+def with_times_of_day(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with times of day in place of moments on the day before the first, which is how Excel stores them.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> with_times_of_day(pl.DataFrame({"open": [datetime(1899, 12, 31, 8, 30), None]})).rows()
+    [(datetime.time(8, 30),), (None,)]
+    """
+    times = []
+    for column in frame:
+        if column.dtype == pl.String:  # times among words
+            words = column.str.replace(r"^1899-12-3[01] (\d\d:\d\d:\d\d(\.\d+)?)$", "$1")
+            times.append(words.str.replace(r"^1904-01-01 (\d\d:\d\d:\d\d(\.\d+)?)$", "$1"))
+        elif isinstance(column.dtype, (pl.Date, pl.Datetime)):
+            days = column.cast(pl.Date).unique().drop_nulls().to_list()
+            # A column of dates may hold nothing but the first of 1904.
+            if len(days) == 1 and days[0] in NO_DAYS[: 2 if column.dtype == pl.Date else 3]:
+                times.append(column.cast(pl.Datetime("ms")).dt.time().alias(column.name))
+    return frame.with_columns(times)
 
 
 def _lines_above(book: Any, sheet: str) -> int:

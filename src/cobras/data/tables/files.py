@@ -123,7 +123,7 @@ def read_table(
     frame, cleared = possible_times(frame)
     if cleared:
         notes.append(f"Left times in {name_list(cleared)} empty: they lie beyond the years 1 to 9999.")
-    return frame, tuple(notes), replace(found, blank=extent.blank, totals=extent.totals)
+    return frame, tuple(notes), replace(found, blank=extent.blank, totals=extent.totals, times=extent.times)
 
 
 def check_not_empty(name: str, frame: pl.DataFrame) -> None:

@@ -29,7 +29,14 @@ from cobras.data.tables.columns import (
     single_blanks,
     word_counts,
 )
-from cobras.data.tables.dates import ORDERS, date_format, example_of_doubt, is_day_first, mixed_formats
+from cobras.data.tables.dates import (
+    ORDERS,
+    date_format,
+    example_of_doubt,
+    is_day_first,
+    is_time_of_day,
+    mixed_formats,
+)
 from cobras.data.tables.notation import MISSING, gap_words, number_notation
 
 _WORDS = (pl.String, pl.Categorical, pl.Enum)
@@ -288,7 +295,10 @@ def describe_columns(
 ) -> None:
     """Add notes on the columns that are used; `n_gaps` where the frame is a sample, `types` as in `fit_columns`."""
     numbers = [recipe.name for recipe in recipes if recipe.kind != "category"]
-    dates = [recipe.name for recipe in recipes if recipe.kind == "date"]
+    schema = frame.schema
+    dated = {r.name: is_time_of_day(schema[r.name], r.format) for r in recipes if r.kind == "date"}
+    dates = [name for name, is_time in dated.items() if not is_time]
+    times = [name for name, is_time in dated.items() if is_time]
     words = [recipe.name for recipe in recipes if recipe.kind == "category"]
     spelled = [recipe.name for recipe in recipes if _has_spellings(frame, recipe)]
     examples = (_example(frame, recipe) for recipe in recipes if recipe.notation is not None)
@@ -305,6 +315,8 @@ def describe_columns(
         )
     if dates:
         notes.append(f"Used {name_list(dates)} as dates.")
+    if times:
+        notes.append(f"Used {name_list(times)} as {'times' if len(times) > 1 else 'a time'} of day.")
     _describe_doubtful_dates(frame, [r for r in recipes if r.name not in (types or {})], notes)
     if words:
         notes.append(f"Used {name_list(words)} as categories.")

@@ -49,6 +49,8 @@ class Extent:
         Whether rows without any value are left out.
     totals : bool
         Whether a row of totals and notes below the table are left out.
+    times : bool
+        Whether cells of an Excel file that hold no date are times of day.
     has_semicolons : bool
         Whether semicolons separate the cells, which leaves the comma to fractions. It is always found out.
     """
@@ -57,6 +59,7 @@ class Extent:
     header: int | None = None
     blank: bool = True
     totals: bool = True
+    times: bool = True
     has_semicolons: bool = False
 
 
