@@ -158,8 +158,8 @@ def csv_frame(frame: pl.DataFrame, *, escape: bool = True) -> pl.DataFrame:
     --------
     >>> from datetime import time
     >>> import polars as pl
-    >>> csv_frame(pl.DataFrame({"opens": [time(14, 30)]})).write_csv()
-    'opens\\n14:30:00\\n'
+    >>> csv_frame(pl.DataFrame({"opens": [time(14, 30)]})).row(0)
+    ('14:30:00',)
     """
     import polars as pl
 
