@@ -397,6 +397,45 @@ def test_to_frame_after_an_append_in_the_file_was_undone(tmp_path: Path) -> None
             session.to_frame()
 
 
+def exported(session: Session, folder: Path) -> list[object]:
+    session.export(folder / "labels.csv")
+    return pl.read_csv(folder / "labels.csv")["id"].to_list()
+
+
+def test_what_is_exported_has_the_names_of_the_rows(tmp_path: Path) -> None:
+    X, names = [0.0, 0.1, 5.0, 5.1, 9.0], ["ann", "bob", "cem", "dan", "eve"]
+    frames = {
+        "index": pd.DataFrame({"x": X}, index=names),
+        "index and words": pd.DataFrame({"x": X, "w": list("aabba")}, index=names),
+        "column": pl.DataFrame({"name": names, "x": X}),
+    }
+    for frame in frames.values():
+        session = Session(frame, random_state=0)
+        pair = session.ask()
+        assert pair is not None
+        session.tell(True, pair)
+        assert exported(session, tmp_path) == names
+        session.export_answers(tmp_path / "answers.csv")
+        assert pl.read_csv(tmp_path / "answers.csv").row(0)[:2] == (names[pair.i], names[pair.j])
+        session.append(frame[:1] if isinstance(frame, pl.DataFrame) else frame[:1].rename({"ann": "flo"}))
+        assert exported(session, tmp_path)[-2:] == [
+            "eve",
+            "ann (2)" if isinstance(frame, pl.DataFrame) else "flo",
+        ]
+        session.undo()
+        assert exported(session, tmp_path) == names
+        session.append(session.space.X[:1])  # an array has no names
+        assert exported(session, tmp_path) == list(range(6))
+    (tmp_path / "t.csv").write_text("name,x\n" + "".join(f"{n},{x}\n" for n, x in zip(names, X, strict=True)))
+    assert exported(Session(read_dataset(tmp_path / "t.csv")), tmp_path) == names
+    assert exported(Session(pd.DataFrame({"x": X}, index=[7, 3, 5, 9, 1])), tmp_path) == [7, 3, 5, 9, 1]
+    for plain in (pd.DataFrame({"x": X}), pl.DataFrame({"x": X}), np.array(X)[:, None]):
+        assert exported(Session(plain), tmp_path) == list(range(5))
+    session = Session(frames["index"])
+    session.export(tmp_path / "own.csv", ids="vwxyz")
+    assert pl.read_csv(tmp_path / "own.csv")["id"].to_list() == list("vwxyz")
+
+
 def test_labels_of_pyarrow_may_be_missing() -> None:
     frame = pl.DataFrame({"x": [0.0, 0.1, 5.0, 5.1]})
     for y in (pa.array(["a", None, "b", None]), pa.chunked_array([["a", None], ["b", None]])):

@@ -80,6 +80,9 @@ class Items(Table, Protocol):
     def items_with_rows(self, n: int, frames: Sequence[Any]) -> Items:
         """The same as items, read as these were."""
 
+    def names_with_rows(self, n: int, frames: Sequence[Any]) -> Sequence[Any] | None:
+        """The names of the same rows; None where they are only counted."""
+
 
 def is_frame(data: Any) -> bool:
     """Whether data is a frame that narwhals knows; those of dask are not meant.

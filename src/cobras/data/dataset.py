@@ -259,6 +259,19 @@ class Dataset:
             given=None if self.given is None else self.given.with_rows(n, ()),
         )
 
+    def names_with_rows(self, n: int, frames: Sequence[Any]) -> Sequence[Any] | None:
+        """The names of the first rows, followed by those of data frames; None where these have none."""
+        if not frames:
+            return self.names[:n]
+        from cobras.data.tables.names import row_ids
+
+        rows = self.with_rows(n, frames)
+        if self.given is not None and self.given.ids is not None:
+            ids = rows.ids
+        else:
+            ids = None if self.recipe.id is None else row_ids(rows.table, self.recipe.id, (), [], False)[0]
+        return None if ids is None else list(ids.tolist())
+
     @property
     def names(self) -> Sequence[Any]:
         """The ids as plain Python values."""

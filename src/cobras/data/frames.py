@@ -131,6 +131,11 @@ class Numbers:
         """The same as numbers."""
         return items_of_frame(self.with_rows(n, frames).native)
 
+    def names_with_rows(self, n: int, frames: Sequence[Any]) -> Sequence[Any] | None:
+        """The labels of the index of the same rows, where it names them."""
+        ids = self.with_rows(n, frames).ids
+        return None if ids is None else list(ids.tolist())
+
     def with_clusters(self, labels: ClusterNumbers, names: ClusterNames = None, ids: StableIds = None) -> Any:
         """The frame, with clusters in further columns."""
         return self.given.with_clusters(labels, names, ids)

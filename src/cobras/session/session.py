@@ -248,13 +248,22 @@ class Session(AnswerableSession):
         frames = [self._added.get(start) for start in starts if start >= end]
         return end, None if end > n_known or any(frame is None for frame in frames) else frames
 
+    @locked
+    def _row_names(self) -> Sequence[Any] | None:
+        """What the data calls the rows; None where it only counts them, or not all rows are known to it."""
+        if self._items is None or isinstance(self.space, RemoteSpace):
+            return None
+        end, frames = self._known_rows(self._items)
+        return None if frames is None else self._items.names_with_rows(end, frames)
+
     def export(
         self, path: str | os.PathLike[str], ids: Sequence[Any] | None = None, *, escape: bool = True
     ) -> None:
         """Write id, cluster_id, cluster_name if any was given, and cluster of every row as CSV, Parquet or JSON.
 
         The suffix says which. `cluster_id` stays with its cluster and is the number on the page; `cluster` is that
-        of `labels_`.
+        of `labels_`. Without `ids`, rows have the names that the data frame or `Dataset` gives them by its index or
+        a column, or their numbers.
 
         A new file can be read by you alone. In CSV, texts that a spreadsheet would take for a formula get an
         apostrophe, unless `escape` is false.
@@ -269,7 +278,8 @@ class Session(AnswerableSession):
                 )
             self.space.export_labels(path, self.partition, self.names, self.cluster_ids_)
         else:
-            rows = range(self.space.n) if ids is None else list(ids)
+            ids = self._row_names() if ids is None else list(ids)
+            rows = range(self.space.n) if ids is None else ids
             table = labels_table(rows, self.labels_, self.names, self.cluster_ids_)
             write_frame(table, path, escape=escape, private=True)
 
@@ -278,6 +288,7 @@ class Session(AnswerableSession):
     ) -> None:
         """Write all answers and constraints as CSV, Parquet or JSON, by suffix; see `export`."""
         path = as_path(path, "A file")
+        ids = self._row_names() if ids is None else ids
         write_table(answers_table(self.history, ids), path, escape=escape, private=True)
 
     @locked
