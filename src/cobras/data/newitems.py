@@ -40,6 +40,7 @@ from cobras.data.tables.columns import (
 )
 from cobras.data.tables.csv import DELIMITED
 from cobras.data.tables.dates import date_format
+from cobras.data.tables.excel import NO_VALUE
 from cobras.data.tables.files import (
     EXCEL,
     check_not_empty,
@@ -252,7 +253,7 @@ def _frames(
         or (column.kind == "category" and not all(re.fullmatch(_NUMBER, word) for word in column.values))
     }
     frame, how_read, found = read_table(path, Extent(blank=False, totals=False, times=recipe.times), as_text)
-    notes.extend(note for note in how_read if note.startswith("Left out the last"))
+    notes.extend(note for note in how_read if note.startswith(("Left out the last", NO_VALUE)))
     return found.has_semicolons, [(0, frame)]
 
 

@@ -26,6 +26,7 @@ from cobras.data.items.series import read_series_dataset
 from cobras.data.items.texts import Texts, text_features, texts_of_column
 from cobras.data.recipe import ColumnRecipe, Recipe
 from cobras.data.tables.columns import feature_names, n_missing, table_features
+from cobras.data.tables.excel import NO_VALUE
 from cobras.data.tables.files import (
     ARRAYS,
     check_name,
@@ -234,12 +235,26 @@ def _read_any(
     totals = choices.kind != "text" and choices.text is None
     known = Extent(choices.sheet, totals=totals)
     if stored is not None:
-        known = Extent(stored.sheet, stored.header, bool(stored.blank), bool(stored.totals), stored.times)
+        known = Extent(
+            stored.sheet,
+            stored.header,
+            bool(stored.blank),
+            bool(stored.totals),
+            stored.times,
+            stored.sub_header,
+        )
     # The name of a list's texts may be its first line: a session of an older version took it so.
     texts = {choices.text} if choices.text is not None and path.suffix.lower() == ".txt" else set()
     # Numbers that were read from text are text again, also if more rows are there now.
     texts |= {column.name for column in (stored and stored.columns) or () if column.notation is not None}
-    return _read_rows(path, choices, stored, progress, like, read_table(path, known, texts))
+    frame, notes, found = read_table(path, known, texts)
+    try:
+        return _read_rows(path, choices, stored, progress, like, (frame, notes, found))
+    except InvalidDataError as error:
+        # What it lacks may be the values of formulas.
+        if (note := next((note for note in notes if note.startswith(NO_VALUE)), None)) is None:
+            raise
+        raise InvalidDataError(f"{error} {note}") from error
 
 
 def _read_frame(
@@ -318,6 +333,7 @@ class _Items:
                 files=self.files,
                 sheet=self.extent.sheet,
                 header=self.extent.header or 0,
+                sub_header=self.extent.sub_header,
                 blank=self.extent.blank,
                 totals=self.extent.totals,
                 times=self.extent.times,

@@ -18,6 +18,7 @@ _OPTIONAL = frozenset(
         "name",
         "sheet",
         "header",
+        "sub_header",
         "blank",
         "totals",
         "times",
@@ -184,6 +185,8 @@ class Recipe:
         The sheet of an Excel file.
     header : int
         The number of lines above the header.
+    sub_header : int
+        The number of lines of the header below its first.
     blank, totals : bool
         Whether rows without any value, and rows of totals and notes at the end, are left out, also where the file
         has grown. In older session files it is how many there were.
@@ -221,6 +224,7 @@ class Recipe:
     name: str | None = None
     sheet: str | None = None
     header: int = 0
+    sub_header: int = 0
     blank: bool = False
     totals: bool = False
     times: bool = False

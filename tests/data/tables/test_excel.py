@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +15,12 @@ import pytest
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features, read_recipe
+from cobras.data.newitems import read_new_items
 from cobras.data.recipe import ColumnRecipe, Recipe
+from cobras.data.tables import workbook
 from cobras.data.tables.excel import OLE, read_excel, read_sheet, with_times_of_day
 from cobras.data.tables.header import Extent
+from cobras.data.tables.workbook import Workings, read_workings
 from tests.data.conftest import write
 
 
@@ -59,8 +64,8 @@ def test_the_first_sheet_that_holds_a_table(tmp_path: Path) -> None:
         pl.DataFrame({"x": [1.5, 2]}).write_excel(book, "full")
     note = "Read the sheet 'full' of 2. (--sheet for another: 'empty')"
     assert read_excel(tmp_path / "t.xlsx")[1:] == ([note], Extent("full", 0))
-    frame, sheet, sheets, above = read_sheet(tmp_path / "t.xlsx", None, None)
-    assert (frame["x"].to_list(), sheet, sheets, above) == ([1.5, 2], "full", ["empty", "full"], 0)
+    sheet = read_sheet(tmp_path / "t.xlsx", None, None)
+    assert (sheet.frame["x"].to_list(), sheet[1:]) == ([1.5, 2], ("full", ["empty", "full"], 0, 0, {}))
 
 
 def test_hidden_sheets_and_those_of_charts_come_last(tmp_path: Path) -> None:
@@ -96,6 +101,127 @@ def test_names_that_come_twice_below_merged_cells(tmp_path: Path) -> None:
     ds = read_dataset(path)
     assert (ds.columns, len(ds)) == (("sales", "staff", "sales_1", "staff_1"), 9)
     np.testing.assert_array_equal(read_recipe(path, ds.recipe).X, ds.X)
+
+
+def write_merged(path: Path, top: int = 0, left: int = 0, title: str = "") -> None:
+    """Write a table whose header has two lines: shop and region are merged downwards, years to the right."""
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        if title:
+            sheet.merge_range(0, left, 1, left + 5, title)
+        sheet.merge_range(top, left, top + 1, left, "shop")
+        sheet.merge_range(top, left + 1, top, left + 2, "2023")
+        sheet.merge_range(top, left + 3, top, left + 4, "2024")
+        sheet.merge_range(top, left + 5, top + 1, left + 5, "region")
+        sheet.write_row(top + 1, left + 1, ["sales", "staff", "sales", "staff"])
+        for k in range(9):
+            sheet.write_row(top + 2 + k, left, [f"s{k}", k * 1.5, k % 3, k % 5, k % 2, "NS"[k % 2]])
+
+
+@pytest.mark.parametrize(("top", "left", "title"), [(0, 0, ""), (3, 2, "Report"), (2, 0, "Report")])
+def test_a_header_that_is_merged_downwards(tmp_path: Path, top: int, left: int, title: str) -> None:
+    path = tmp_path / "t.xlsx"
+    write_merged(path, top, left, title)
+    ds = read_dataset(path)
+    numbers = ["2023 sales", "2023 staff", "2024 sales", "2024 staff"]
+    assert ds.frame.columns == ["shop", *numbers, "region"]
+    assert (ds.columns, len(ds)) == ((*numbers, "region=N", "region=S"), 9)
+    assert (ds.recipe.header, ds.recipe.sub_header, ds.ids[0]) == (top, 1, "s0")
+    assert "Joined 2 lines of names into one header." in ds.notes
+    again = Recipe.from_json(ds.recipe.to_json())
+    np.testing.assert_array_equal(read_recipe(path, again).X, ds.X)
+    np.testing.assert_array_equal(read_features(path, again), ds.X)
+
+
+def test_a_recipe_from_before_merged_headers_is_read_as_it_was(tmp_path: Path) -> None:
+    write_merged(tmp_path / "t.xlsx")
+    old = Recipe(
+        "table", sheet="Sheet1", hidden=(), columns=(ColumnRecipe("2023", "category", values=("0",)),)
+    )
+    frame = read_recipe(tmp_path / "t.xlsx", old).frame
+    assert (frame.columns[:2], frame["2023"].to_list()[:2]) == (["shop", "2023"], ["sales", "0"])
+
+
+def test_groups_of_rows_that_are_merged_are_no_header(tmp_path: Path) -> None:
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["region", "x", "y"])
+        for k in range(9):
+            sheet.write_row(1 + k, 1, [k * 1.5, k % 4])
+        sheet.merge_range(1, 0, 3, 0, "north")
+        sheet.merge_range(4, 0, 9, 0, "south")
+    frame, notes, extent = read_excel(tmp_path / "t.xlsx")
+    assert (frame.columns, frame.height, notes, extent) == (["region", "x", "y"], 9, [], Extent("Sheet1", 0))
+
+
+def write_formulas(path: Path, *values: Any, names: Sequence[str] = ("shop", "sales", "staff")) -> None:
+    """Write a title and a table, whose last column, "double", holds formulas with some values."""
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        if names:
+            sheet.write_formula(0, 0, "=TODAY()", None, values[0])
+        sheet.write_row(2, 0, [*names, "double"])
+        for k, value in enumerate(values):
+            sheet.write_row(3 + k, 0, [f"s{k}", k * 1.5, k % 3][: len(names)])
+            sheet.write_formula(3 + k, len(names), f"=B{4 + k}*2", None, value)
+
+
+ADVICE = "open t.xlsx in a spreadsheet program, such as Excel or LibreOffice, and save it."
+
+
+@pytest.mark.parametrize("value", ["", 0])
+def test_formulas_that_were_never_calculated_are_told(tmp_path: Path, value: Any) -> None:
+    """Openpyxl stores them without a value, xlsxwriter with 0."""
+    path = tmp_path / "t.xlsx"
+    write_formulas(path, *[value] * 9)
+    ds = read_dataset(path)
+    assert f"Found no value for 9 formulas in 'double': {ADVICE}" in ds.notes
+    assert (ds.columns, ds.frame["double"].null_count()) == (("sales", "staff"), 9)
+    write_formulas(path, *[value] * 9, names=["shop"])
+    with pytest.raises(InvalidDataError, match=rf"no column of numbers .* Found no value .* {ADVICE}$"):
+        read_dataset(path)
+    write_formulas(path, *[value] * 9, names=[])
+    with pytest.raises(InvalidDataError, match=rf"^t.xlsx has formulas, but .* calculated .*: {ADVICE}$"):
+        read_dataset(path)
+
+
+def test_formulas_that_were_calculated(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    write_formulas(path, *[0.0] * 8, 7)  # one of them shows that the others are 0
+    assert read_excel(path)[1] == ["Left out 2 lines above the header."]
+    ds = read_dataset(path)
+    with_cell(path, b'<row r="5"><c r="A5" t="str"><f>IF(A4&gt;1,A4,"")</f><v></v></c></row>')
+    assert read_excel(path)[1] == []  # an empty text is a value
+    with_cell(path, b'<row r="5"><c r="A5"><f>A4*2</f></c></row>')
+    assert read_excel(path)[1] == [f"Found no value for 1 formula in 'a': {ADVICE}"]
+    write_formulas(path, *[""] * 8, 7)
+    notes: list[str] = []
+    assert len(list(read_new_items(path, ds, notes))) == 1
+    assert f"Found no value for 8 formulas in 'double': {ADVICE}" in notes
+
+
+def test_a_sheet_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_merged(tmp_path / "merged.xlsx", 3, 2)
+    write_formulas(tmp_path / "t.xlsx", *[""] * 80)
+    names = "merged.xlsx", "t.xlsx"
+    found = [read_workings(tmp_path / name, "Sheet1") for name in names]
+    assert [(len(f.merges), f.formulas.total()) for f in found] == [(4, 0), (0, 81)]
+    monkeypatch.setattr(workbook, "LONGEST", 256)
+    for size in (1, 100, 256, 1_000):
+        monkeypatch.setattr(workbook, "CHUNK", size)
+        assert [read_workings(tmp_path / name, "Sheet1") for name in names] == found
+    (tmp_path / "t.ods").write_text("no archive")
+    assert (
+        read_workings(tmp_path / "t.ods", "Sheet1")
+        == read_workings(tmp_path / "t.xlsx", "Sheet2")
+        == Workings()
+    )
 
 
 @pytest.mark.parametrize("counts_from_1904", [False, True])
@@ -175,8 +301,8 @@ def test_titles_above_the_header_and_the_choice_of_a_sheet(report: Path) -> None
 
 def test_a_recipe_from_before_sheets_is_read_as_it_was(report: Path) -> None:
     """Such a recipe names neither a sheet nor titles, and columns without a name have that of the reader."""
-    frame, sheet, _, above = read_sheet(report, None, 0)
-    assert (frame.columns, sheet, above) == (["Report"], "Cover", 0)
+    sheet = read_sheet(report, None, 0)
+    assert (sheet.frame.columns, sheet.name, sheet.above) == (["Report"], "Cover", 0)
     stored = {
         "kind": "table",
         "hidden": [],

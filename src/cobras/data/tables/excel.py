@@ -1,8 +1,8 @@
 """Excel files, read in a process of their own: a small one may claim billions of cells, and the reader then aborts.
 
-`python -P -m cobras.data.tables.excel FILE TABLE EXTENT` writes a sheet as Arrow, and prints its name, those of all
-sheets and the number of lines above the header, or what is wrong. The extent is JSON: the name of the sheet and the
-number of lines, null for what is to be found out.
+`python -P -m cobras.data.tables.excel FILE TABLE EXTENT` writes a sheet as Arrow, and prints the rest of a `Sheet`
+as JSON, or what is wrong. The extent is JSON: the name of the sheet and the number of lines above the header, null
+for what is to be found out, and the number of lines of the header below its first.
 """
 
 from __future__ import annotations
@@ -14,30 +14,56 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.data.tables.columns import name_list
-from cobras.data.tables.header import N_LINES, WHOLE, Extent, lines_above
+from cobras.data.tables.header import N_LINES, WHOLE, Extent, header_names, lines_above, merged_header
+from cobras.data.tables.workbook import Workings, read_workings
 
 LARGEST = 2 << 30  # bytes an Excel file may unpack to, and bytes of memory to read it
 RATIO = 1_032  # the most that deflate can compress
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how .xls files begin, and files with a password
 # What a time of day has for its day: two versions of the reader, and files that count days from 1904.
 NO_DAYS = date(1899, 12, 30), date(1899, 12, 31), date(1904, 1, 1)
+NO_VALUE = "Found no value for"  # how the note on formulas begins
 _UNNAMED = "__UNNAMED__"  # in the names that the reader gives
 COMMAND = (sys.executable, "-P", "-m", "cobras.data.tables.excel")
+
+
+class Sheet(NamedTuple):
+    """A sheet as it was read.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+    name : str
+    names : list of str
+        Those of all sheets.
+    above, sub_header : int
+        The lines above the header, and of the header below its first line.
+    formulas : dict of str to int
+        How many formulas have no value, by column.
+    """
+
+    frame: pl.DataFrame
+    name: str
+    names: list[str]
+    above: int
+    sub_header: int
+    formulas: dict[str, int]
 
 
 def read_excel(path: Path, extent: Extent = WHOLE) -> tuple[pl.DataFrame, list[str], Extent]:
     """Read a sheet of an Excel file, with notes and the extent that was found."""
     check_archive(path)
-    given = json.dumps([extent.sheet, extent.header])
+    given = json.dumps([extent.sheet, extent.header, extent.sub_header])
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "table.arrow")
         command = [*COMMAND, str(path.absolute()), str(table), given]
@@ -50,21 +76,27 @@ def read_excel(path: Path, extent: Extent = WHOLE) -> tuple[pl.DataFrame, list[s
         found = json.loads(done.stdout)
         if "error" in found:
             raise InvalidDataError(f"{path.name} {found['error']}.")
-        frame = pl.read_ipc(table.read_bytes())
-    if extent.times:
-        frame = with_times_of_day(frame)
-    notes, sheet, sheets, above = [], found["sheet"], found["sheets"], found["above"]
-    if len(sheets) > 1:
-        others = name_list([name for name in sheets if name != sheet])
+        sheet = Sheet(pl.read_ipc(table.read_bytes()), **found)
+    notes = []
+    if len(sheet.names) > 1:
+        others = name_list([name for name in sheet.names if name != sheet.name])
         advice = "" if extent.sheet else f" (--sheet for another: {others})"
-        notes.append(f"Read the sheet {sheet!r} of {len(sheets)}.{advice}")
-    if above:
-        notes.append(f"Left out {above} line{'s' * (above > 1)} above the header.")
-    return frame, notes, Extent(sheet, above)
+        notes.append(f"Read the sheet {sheet.name!r} of {len(sheet.names)}.{advice}")
+    if sheet.above:
+        notes.append(f"Left out {sheet.above} line{'s' * (sheet.above > 1)} above the header.")
+    if sheet.sub_header:
+        notes.append(f"Joined {sheet.sub_header + 1} lines of names into one header.")
+    if n := sum(sheet.formulas.values()):
+        advice = f"open {path.name} in a spreadsheet program, such as Excel or LibreOffice, and save it."
+        if not any(column.count() for column in sheet.frame):
+            raise InvalidDataError(f"{path.name} has formulas, but nobody calculated their values: {advice}")
+        notes.append(f"{NO_VALUE} {n} formula{'s' * (n > 1)} in {name_list(list(sheet.formulas))}: {advice}")
+    frame = with_times_of_day(sheet.frame) if extent.times else sheet.frame
+    return frame, notes, Extent(sheet.name, sheet.above, sub_header=sheet.sub_header)
 
 
-def read_sheet(path: Path, sheet: str | None, header: int | None) -> tuple[pl.DataFrame, str, list[str], int]:
-    """Read a sheet in this process; also return its name, those of all sheets, and the lines above the header.
+def read_sheet(path: Path, sheet: str | None, header: int | None, sub_header: int = 0) -> Sheet:
+    """Read a sheet in this process.
 
     Without a name, it is the first sheet with rows of at least two columns, or else the first with any; hidden
     sheets come last.
@@ -76,20 +108,45 @@ def read_sheet(path: Path, sheet: str | None, header: int | None) -> tuple[pl.Da
         raise LookupError(f"has no sheet {sheet!r}; its sheets are {name_list(book.sheet_names, 20)}")
     # As before there were sheets and titles in recipes: the first sheet with any cell, and its names as they are.
     as_before = sheet is None and header is not None
-    frame, name, above = pl.DataFrame(), "", 0
+    found = Sheet(pl.DataFrame(), "", book.sheet_names, 0, 0, {})
+    workings = Workings()
     names = book.sheet_names if as_before else _sheets(book) if sheet is None else [sheet]
     for other in names:
-        lines = _lines_above(book, other) if header is None else header
-        options = {"header_row": lines} if lines else None
+        held = read_workings(path, other)
+        above, below = _lines_of_header(book, other, held) if header is None else (header, sub_header)
+        options = {"header_row": above + below} if above + below else None
         rows = pl.read_excel(
             path, sheet_name=other, infer_schema_length=None, raise_if_empty=False, read_options=options
         )
         is_table = rows.width > 1 and rows.height > 1
-        if is_table or not name or (rows.height and not frame.height):
-            frame, name, above = rows, other, lines
+        if is_table or not found.name or (rows.height and not found.frame.height):
+            found, workings = Sheet(rows, other, book.sheet_names, above, below, {}), held
         if is_table or (as_before and rows.width and rows.height):
             break
-    return frame.rename(_blank_names(frame, as_before)), name, book.sheet_names, above
+    if found.sub_header or workings.formulas:
+        found = _with_workings(book, found, workings)
+    return found._replace(frame=found.frame.rename(_blank_names(found.frame, as_before)))
+
+
+def _with_workings(book: Any, sheet: Sheet, workings: Workings) -> Sheet:
+    """A sheet with the names of a header of several lines, and with what formulas have no value."""
+    header = sheet.above + sheet.sub_header
+    found = book.load_sheet(sheet.name, header_row=header, n_rows=1)
+    places = {column.name: column.absolute_index for column in found.available_columns()}
+    columns = sheet.frame.columns
+    if sheet.sub_header:
+        rows, left = _first_rows(book, sheet.name)
+        parts = header_names(rows, workings.merges, left, sheet.above, header)
+        columns = _different([" ".join(parts[places[name] - left]) or name for name in columns])
+    counts = Counter[int]()
+    for (row, column), n in workings.formulas.items():
+        counts[column] += n * (row > header)
+    new_names = dict(zip(sheet.frame.columns, columns, strict=True))
+    frame = sheet.frame.rename(new_names)
+    formulas = {new: counts[places[old]] for old, new in new_names.items() if counts[places[old]]}
+    zeros = [name for name in formulas if frame[name].dtype.is_numeric() and (frame[name] == 0).all()]
+    gaps = [frame[name].clear(frame.height) for name in zeros]
+    return sheet._replace(frame=frame.with_columns(gaps), formulas=formulas)
 
 
 def _sheets(book: Any) -> Iterator[str]:
@@ -105,6 +162,18 @@ def _sheets(book: Any) -> Iterator[str]:
         else:
             hidden.append(name)
     yield from hidden
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Names of columns, with a number where one comes again."""
+    found: list[str] = []
+    for name in names:
+        new, number = name, 0
+        while new in found:
+            number += 1
+            new = f"{name}_{number}"
+        found.append(new)
+    return found
 
 
 def _blank_names(frame: pl.DataFrame, as_before: bool) -> dict[str, str]:
@@ -135,15 +204,19 @@ def with_times_of_day(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(times)
 
 
-def _lines_above(book: Any, sheet: str) -> int:
-    """The number of rows above the header of a sheet, from its first rows as text."""
+def _lines_of_header(book: Any, sheet: str, workings: Workings) -> tuple[int, int]:
+    """The number of rows above the header of a sheet, and of the header below its first row."""
     try:
-        head = book.load_sheet(
-            sheet, header_row=None, skip_rows=0, n_rows=N_LINES, dtypes="string"
-        ).to_polars()
+        rows, left = _first_rows(book, sheet)
     except Exception:  # an empty sheet, or one of charts
-        return 0
-    return lines_above([list(row) for row in head.iter_rows()])
+        return 0, 0
+    return merged_header(rows, workings.merges, left) or (lines_above(rows), 0)
+
+
+def _first_rows(book: Any, sheet: str) -> tuple[list[list[str | None]], int]:
+    """The first rows of a sheet as text, and the number of their first column."""
+    found = book.load_sheet(sheet, header_row=None, skip_rows=0, n_rows=N_LINES, dtypes="string")
+    return [list(row) for row in found.to_polars().iter_rows()], found.available_columns()[0].absolute_index
 
 
 def check_archive(path: Path) -> None:
@@ -194,9 +267,11 @@ def main(path: str, table: str, extent: str) -> None:
 
         resource.setrlimit(resource.RLIMIT_DATA, (LARGEST, LARGEST))
     try:
-        frame, sheet, sheets, above = read_sheet(Path(path), *json.loads(extent))
-        frame.write_ipc(table)
-        print(json.dumps({"sheet": sheet, "sheets": sheets, "above": above}))
+        sheet = read_sheet(Path(path), *json.loads(extent))
+        sheet.frame.write_ipc(table)
+        found = sheet._asdict()
+        del found["frame"]
+        print(json.dumps(found))
     except LookupError as error:
         print(json.dumps({"error": error.args[0]}))
     except ModuleNotFoundError:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 import polars as pl
 
@@ -51,6 +52,8 @@ class Extent:
         Whether a row of totals and notes below the table are left out.
     times : bool
         Whether cells of an Excel file that hold no date are times of day.
+    sub_header : int
+        The number of lines of the header below its first, where that is given.
     has_semicolons : bool
         Whether semicolons separate the cells, which leaves the comma to fractions. It is always found out.
     """
@@ -60,6 +63,7 @@ class Extent:
     blank: bool = True
     totals: bool = True
     times: bool = True
+    sub_header: int = 0
     has_semicolons: bool = False
 
 
@@ -92,6 +96,63 @@ def lines_above(rows: Sequence[Sequence[str | None]]) -> int:
     has_twice = len(set(names)) < len(names)
     n_numbers = sum(_holds_numbers(body, k) for k in range(len(header)))
     return above if n_numbers > has_twice or not (has_twice or filled[above - 1]) else 0
+
+
+class Merge(NamedTuple):
+    """Cells of a sheet that are merged into one, by the rows and columns of the first and the last, from 0."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+def merged_header(
+    rows: Sequence[Sequence[str | None]], merges: Sequence[Merge], left: int = 0
+) -> tuple[int, int] | None:
+    """The number of rows above a header with cells that are merged downwards, and of its rows below the first.
+
+    None if there is no such header: nearly all columns have a name, no part of which is a number, rows above have
+    fewer cells, and numbers stand below. The rows begin at column `left` of the sheet.
+
+    Examples
+    --------
+    >>> rows = [["shop", "sales", None], [None, "2023", "2024"], ["a", "1", "2"], ["b", "3", "4"]]
+    >>> merged_header(rows, [Merge(0, 0, 1, 0), Merge(0, 1, 0, 2)])
+    (0, 1)
+    """
+    filled = [sum(bool(cell and cell.strip()) for cell in row) for row in rows]
+    width = max(filled, default=0)
+    downwards = [merge for merge in merges if merge.left == merge.right and merge.top < merge.bottom]
+    for top in sorted({merge.top for merge in downwards if merge.top <= MOST}):
+        bottom = max(merge.bottom for merge in downwards if merge.top == top)
+        names, body = header_names(rows, merges, left, top, bottom), rows[bottom + 1 :]
+        n_named = sum(map(bool, names))
+        if (
+            len(body) > 1
+            and filled[bottom]
+            and n_named >= max(width - 1, ceil(0.75 * width))
+            and max(filled[:top], default=0) <= max(width / 2, (width == 3) * 2)
+            and not any(_is_number(part) for parts in names for part in parts)
+            and any(_holds_numbers(body, k) for k in range(len(names)))
+        ):
+            return top, bottom - top
+    return None
+
+
+def header_names(
+    rows: Sequence[Sequence[str | None]], merges: Sequence[Merge], left: int, top: int, bottom: int
+) -> list[list[str]]:
+    """The different words above each column in some rows; a merged cell stands above all of its columns."""
+    names: list[list[str]] = [[] for _ in rows[top]]
+    for row in range(top, bottom + 1):
+        for column, parts in enumerate(names):
+            inside = (m for m in merges if m.top <= row <= m.bottom and m.left <= column + left <= m.right)
+            merge = next(inside, Merge(row, column + left, row, column + left))
+            word = (rows[merge.top][merge.left - left] or "").strip() if merge.left >= left else ""
+            if word and word not in parts:
+                parts.append(word)
+    return names
 
 
 def is_note(text: str) -> bool:
