@@ -115,9 +115,11 @@ def write_merged(path: Path, top: int = 0, left: int = 0, title: str = "") -> No
         sheet.merge_range(top, left + 1, top, left + 2, "2023")
         sheet.merge_range(top, left + 3, top, left + 4, "2024")
         sheet.merge_range(top, left + 5, top + 1, left + 5, "region")
+        sheet.merge_range(top, left + 6, top + 1, left + 6, "growth")
         sheet.write_row(top + 1, left + 1, ["sales", "staff", "sales", "staff"])
         for k in range(9):
             sheet.write_row(top + 2 + k, left, [f"s{k}", k * 1.5, k % 3, k % 5, k % 2, "NS"[k % 2]])
+            sheet.write_formula(top + 2 + k, left + 6, "=1+1", None, "")
 
 
 @pytest.mark.parametrize(("top", "left", "title"), [(0, 0, ""), (3, 2, "Report"), (2, 0, "Report")])
@@ -130,6 +132,7 @@ def test_a_header_that_is_merged_downwards(tmp_path: Path, top: int, left: int, 
     assert (ds.columns, len(ds)) == ((*numbers, "region=N", "region=S"), 9)
     assert (ds.recipe.header, ds.recipe.sub_header, ds.ids[0]) == (top, 1, "s0")
     assert "Joined 2 lines of names into one header." in ds.notes
+    assert f"Found no value for 9 formulas in 'growth': {ADVICE}" in ds.notes
     again = Recipe.from_json(ds.recipe.to_json())
     np.testing.assert_array_equal(read_recipe(path, again).X, ds.X)
     np.testing.assert_array_equal(read_features(path, again), ds.X)
@@ -211,7 +214,7 @@ def test_a_sheet_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
     write_formulas(tmp_path / "t.xlsx", *[""] * 80)
     names = "merged.xlsx", "t.xlsx"
     found = [read_workings(tmp_path / name, "Sheet1") for name in names]
-    assert [(len(f.merges), f.formulas.total()) for f in found] == [(4, 0), (0, 81)]
+    assert [(len(f.merges), f.formulas.total()) for f in found] == [(5, 9), (0, 81)]
     monkeypatch.setattr(workbook, "LONGEST", 256)
     for size in (1, 100, 256, 1_000):
         monkeypatch.setattr(workbook, "CHUNK", size)

@@ -1,4 +1,4 @@
-"""Totals and notes below a table are left out, and nothing that may be an item is."""
+"""Totals and notes below a table are left out, and nothing that may be an item is; headers of several lines."""
 
 from __future__ import annotations
 
@@ -8,10 +8,43 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.data import read_dataset, read_features, read_recipe
+from cobras.data.tables.header import Merge, header_names, merged_header
 from tests.data.conftest import write
+
+CELLS = st.none() | st.sampled_from(["", "a", "b", "2023", "7", "1.5"])
+MERGES = st.builds(
+    lambda top, left, down, right: Merge(top, left, top + down, left + right),
+    st.integers(0, 8),
+    st.integers(0, 6),
+    st.integers(0, 9),
+    st.integers(0, 3),
+)
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=9)
+    ),
+    st.lists(MERGES, max_size=6),
+    st.integers(0, 3),
+)
+def test_a_merged_header_lies_within_the_rows(
+    rows: list[list[str | None]], merges: list[Merge], left: int
+) -> None:
+    found = merged_header(rows, merges, left)
+    if found is not None:
+        top, below = found
+        assert any(merge.top == top and merge.bottom == top + below for merge in merges)
+        assert top + below + 2 < len(rows)
+        names = header_names(rows, merges, left, top, top + below)
+        assert len(names) == len(rows[0])
+        assert not {"7", "1.5", ""} & {part for parts in names for part in parts}
+
 
 SHOPS = "shop;sales;staff\na;1.100,50;2\nb;990,00;5\nc;20,25;3\nd;450,00;1\n"
 

@@ -105,7 +105,7 @@ def read_sheet(path: Path, sheet: str | None, header: int | None, sub_header: in
 
     book = fastexcel.read_excel(path)
     if sheet is not None and sheet not in book.sheet_names:
-        raise LookupError(f"has no sheet {sheet!r}; its sheets are {name_list(book.sheet_names, 20)}")
+        raise InvalidDataError(f"has no sheet {sheet!r}; its sheets are {name_list(book.sheet_names, 20)}")
     # As before there were sheets and titles in recipes: the first sheet with any cell, and its names as they are.
     as_before = sheet is None and header is not None
     found = Sheet(pl.DataFrame(), "", book.sheet_names, 0, 0, {})
@@ -133,19 +133,22 @@ def _with_workings(book: Any, sheet: Sheet, workings: Workings) -> Sheet:
     header = sheet.above + sheet.sub_header
     found = book.load_sheet(sheet.name, header_row=header, n_rows=1)
     places = {column.name: column.absolute_index for column in found.available_columns()}
-    columns = sheet.frame.columns
+    names, labels = {name: name for name in places}, {}
     if sheet.sub_header:
         rows, left = _first_rows(book, sheet.name)
         parts = header_names(rows, workings.merges, left, sheet.above, header)
-        columns = _different([" ".join(parts[places[name] - left]) or name for name in columns])
-    counts = Counter[int]()
-    for (row, column), n in workings.formulas.items():
-        counts[column] += n * (row > header)
-    new_names = dict(zip(sheet.frame.columns, columns, strict=True))
-    frame = sheet.frame.rename(new_names)
-    formulas = {new: counts[places[old]] for old, new in new_names.items() if counts[places[old]]}
-    zeros = [name for name in formulas if frame[name].dtype.is_numeric() and (frame[name] == 0).all()]
-    gaps = [frame[name].clear(frame.height) for name in zeros]
+        labels = {column: " ".join(words) for column, words in enumerate(parts, left)}
+        names = dict(zip(places, _different([labels[k] or n for n, k in places.items()]), strict=True))
+    frame = sheet.frame.rename({name: names.get(name, name) for name in sheet.frame.columns})
+    # A column that holds nothing below the first line of the header is not in the frame.
+    labels |= {column: names[name] for name, column in places.items()}
+    formulas = Counter[str]()
+    for (row, column), n in sorted(workings.formulas.items()):
+        name = labels.get(column, "")
+        if n and row > header and name and _UNNAMED not in name:
+            formulas[name] += n
+    zeros = [column for column in frame if column.name in formulas and column.dtype.is_numeric()]
+    gaps = [column.clear(frame.height) for column in zeros if (column == 0).all()]
     return sheet._replace(frame=frame.with_columns(gaps), formulas=formulas)
 
 
@@ -272,7 +275,7 @@ def main(path: str, table: str, extent: str) -> None:
         found = sheet._asdict()
         del found["frame"]
         print(json.dumps(found))
-    except LookupError as error:
+    except InvalidDataError as error:
         print(json.dumps({"error": error.args[0]}))
     except ModuleNotFoundError:
         advice = "pip install 'cobras-clustering[excel]' to read it, or save it as CSV"

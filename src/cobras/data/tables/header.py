@@ -126,11 +126,13 @@ def merged_header(
     downwards = [merge for merge in merges if merge.left == merge.right and merge.top < merge.bottom]
     for top in sorted({merge.top for merge in downwards if merge.top <= MOST}):
         bottom = max(merge.bottom for merge in downwards if merge.top == top)
-        names, body = header_names(rows, merges, left, top, bottom), rows[bottom + 1 :]
+        body = rows[bottom + 1 :]
+        if len(body) < 2:
+            continue
+        names = header_names(rows, merges, left, top, bottom)
         n_named = sum(map(bool, names))
         if (
-            len(body) > 1
-            and filled[bottom]
+            filled[bottom]
             and n_named >= max(width - 1, ceil(0.75 * width))
             and max(filled[:top], default=0) <= max(width / 2, (width == 3) * 2)
             and not any(_is_number(part) for parts in names for part in parts)
@@ -144,12 +146,19 @@ def header_names(
     rows: Sequence[Sequence[str | None]], merges: Sequence[Merge], left: int, top: int, bottom: int
 ) -> list[list[str]]:
     """The different words above each column in some rows; a merged cell stands above all of its columns."""
-    names: list[list[str]] = [[] for _ in rows[top]]
+    width = len(rows[top])
+    origin = {
+        (row, column): (merge.top, merge.left - left)
+        for merge in merges
+        for row in range(max(merge.top, top), min(merge.bottom, bottom) + 1)
+        for column in range(max(merge.left - left, 0), min(merge.right - left + 1, width))
+        if merge.left >= left
+    }
+    names: list[list[str]] = [[] for _ in range(width)]
     for row in range(top, bottom + 1):
         for column, parts in enumerate(names):
-            inside = (m for m in merges if m.top <= row <= m.bottom and m.left <= column + left <= m.right)
-            merge = next(inside, Merge(row, column + left, row, column + left))
-            word = (rows[merge.top][merge.left - left] or "").strip() if merge.left >= left else ""
+            first_row, first_column = origin.get((row, column), (row, column))
+            word = (rows[first_row][first_column] or "").strip()
             if word and word not in parts:
                 parts.append(word)
     return names
