@@ -131,7 +131,7 @@ def test_a_point_that_is_alone_stays_so_unless_an_answer_takes_it_along():
 def test_a_wrong_answer_is_found_and_not_in_force():
     """One answer of many is wrong: it is asked again by another pair, which contradicts it."""
     found = 0
-    for wrong in range(4, 12):
+    for wrong in range(4, 16):
         session = Session(X, "adder", random_state=0)
         for at in range(70):
             i, j = session.ask()

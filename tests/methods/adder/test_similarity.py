@@ -5,9 +5,11 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
-from cobras.methods.adder.points import MEASURES, SHARES
+from cobras.methods.adder.points import BLOCKS, MEASURES, SHARES
 from cobras.methods.adder.similarity import (
+    ACROSS,
     FAR_SAME,
+    INSIDE,
     OPEN,
     REGIONS,
     SLIP,
@@ -49,19 +51,42 @@ def test_the_posterior_from_the_definition(iris):
         u = SHARES[step]
         return SLIP + (1 - 2 * SLIP) / (1 + (u / t) ** s)
 
+    grid = [(measure, t, s) for measure in MEASURES for t in THRESHOLDS for s in STEEPNESSES]
     expected = total = 0.0
-    for measure in MEASURES:
-        for t in THRESHOLDS:
-            for s in STEEPNESSES:
-                weight = 1.0
-                for pair, answer in answers.items():
-                    p = p_same(measure, t, s, *pair)
-                    weight *= p if answer is Answer.SAME else 1 - p
-                expected += weight * p_same(measure, t, s, 5, 70)
-                total += weight
+    for measure, t, s in grid:
+        weight = len(MEASURES) / len(grid)
+        for pair, answer in answers.items():
+            p = p_same(measure, t, s, *pair)
+            weight *= p if answer is Answer.SAME else 1 - p
+        expected += weight * p_same(measure, t, s, 5, 70)
+        total += weight
+    for block in iris.blocks:
+        # One answer after the other, each under what those before it say about pairs in one block or across two.
+        shares = {True: list(INSIDE), False: list(ACROSS)}
+        weight = 1 / len(BLOCKS)
+        for (i, j), answer in answers.items():
+            share = shares[bool(block[i] == block[j])]
+            is_different = answer is Answer.DIFFERENT
+            weight *= share[is_different] / sum(share)
+            share[is_different] += 1
+        share = shares[bool(block[5] == block[70])]
+        expected += weight * share[0] / sum(share)
+        total += weight
     found = Similarity(iris, constraints).probabilities(np.array([5, 70]))
     np.testing.assert_allclose(found[0, 1], expected / total)
     np.testing.assert_allclose(found, found.T)
+
+
+def test_blocks_lose_their_weight_where_the_answers_are_about_something_else(iris):
+    """Pairs of one block that are different, and the other way round."""
+    constraints, block = Constraints(), iris.blocks[0]
+    here, there = (np.flatnonzero(block == number) for number in (0, 1))
+    for i, j in zip(here[:8], there[:8], strict=True):
+        constraints.add(int(i), int(j), Answer.SAME)
+        constraints.add(int(i), int(here[-1]), Answer.DIFFERENT)
+    likely = Similarity(iris, constraints).probabilities(np.array([here[9], here[10], there[9]]))
+    assert likely[0, 1] < 0.95
+    assert (np.diag(likely) > 0.5).all()
 
 
 @pytest.mark.parametrize(("n_same", "n_different"), [(0, 0), (0, 30), (2, 9)])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cobras.core.partition import Partition, SuperInstance
+from cobras.core.partition import NodeRandom, Partition, SuperInstance
 from cobras.core.types import BoolArray, FloatArray, IndexArray
 from cobras.methods.adder.coordinates import Coordinates, squares_between
 from cobras.methods.adder.neighbors import (
@@ -31,6 +31,7 @@ from cobras.methods.adder.neighbors import (
     with_new_rows,
 )
 from cobras.spaces.base import EmbeddedSpace, Space, VectorSpace
+from cobras.spaces.kernels.kmeans import kmeans
 from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ FOLLOW = 1.1  # times as many rows as were measured, until all points are measur
 # hundreds of clusters all pairs of one cluster are among the first thousandth.
 SHARES: FloatArray = 1 / (1 + np.exp(-np.linspace(-10, 10, 401)))
 MEASURES = ("distance", "near", "far")
+BLOCKS = (2, 3, 4, 5, 6, 8)  # coarse clusterings by k-means: their numbers of clusters
 
 
 class Parts(NamedTuple):
@@ -99,6 +101,10 @@ class Points:
         self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
         self.rows32 = self._rows.astype(np.float32)
         self.squares32 = (self.rows32 * self.rows32).sum(axis=1)
+        # The number of the block that holds each point, one row for each of `BLOCKS`.
+        self.blocks: IndexArray = np.array(
+            [self._squares_to(centers).argmin(axis=1) for centers in self._centers], dtype=np.int8
+        ).reshape(-1, self.n)
         self._latest: dict[Hashable, tuple[object, Any]] = {}
         self.has_few_columns = self._coordinates.n_columns <= FEW_COLUMNS
         # How much arrives at every point if a unit enters everywhere and, in further columns, at a few points.
@@ -200,7 +206,17 @@ class Points:
         self._rows: FloatArray = self._coordinates.place(rows)
         self._n_measured = space.n
         self._neighbors = neighbor_graph(self._rows, N_NEIGHBORS)
+        self._centers = [
+            kmeans(self._rows, k, NodeRandom(self._seed, (0, k))).centers
+            for k in BLOCKS
+            if k < len(self._rows)
+        ]
         self._set_scales()
+
+    def _squares_to(self, centers: FloatArray) -> FloatArray:
+        """The squared distances to some centers, less the squared length of each point."""
+        found: FloatArray = (centers**2).sum(axis=1) - 2 * self._rows @ centers.T
+        return found
 
     def _set_scales(self) -> None:
         squares = np.einsum("ij,ij->i", self._rows, self._rows)
@@ -215,7 +231,7 @@ class Points:
     def _measure_new(self, before: Points) -> None:
         """Keep what was measured of the old points, of which a few rows more change little."""
         self._coordinates, self._n_measured = before._coordinates, before._n_measured
-        self._rows, self._neighbors = before._rows, before._neighbors
+        self._rows, self._neighbors, self._centers = before._rows, before._neighbors, before._centers
         if new := self._micro[before.n :]:
             rows = np.array([s.centroid for s in new], dtype=np.float64)
             self._rows = np.vstack([before._rows, self._coordinates.place(rows)])
