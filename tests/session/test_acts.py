@@ -313,6 +313,25 @@ def test_a_mark_stays_where_rows_are_moved_out_of_a_cluster():
         session.tell(y[pair.i] == y[pair.j], pair)
 
 
+def test_a_row_that_is_moved_out_of_a_cluster_does_not_take_its_mark_along():
+    """Nor does a new row that is shown with it."""
+    session = Session([[0.73], [0.94]], "cobras", random_state=0)
+    session.mark(0, complete=True)
+    session.move([0], None)
+    assert (session.labels_.tolist(), session.marks) == ([0, 1], {1: "complete"})
+    session.append([[0.7]])
+    assert (session.labels_.tolist(), session.marks) == ([0, 1, 0], {1: "complete"})
+
+
+def test_a_mark_changes_no_row_also_after_rows_were_added():
+    session = Session([[2.0], [1.0]], "cobra", 0)
+    for new in ([[1.0], [0.0]], [[0.0]]):
+        session.append(new)
+        assert session.labels_.tolist() == [0, 1, 1, 1, 1][: len(session.labels_)]
+    session.mark(1, pure=True)
+    assert (session.labels_.tolist(), session.marks) == ([0, 1, 1, 1, 1], {1: "pure"})
+
+
 def test_what_a_method_asked_again_stands_in_no_ones_way():
     """The method begins again after the constraint, and asks about 0 and 2, which follows from the others."""
     session = Session([[0.6], [0.3], [0.0]], OWN, random_state=0)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cobras.core.exceptions import InconsistentAnswersError
+from cobras.core.partition import SuperInstance
 from cobras.core.types import Answer, IndexArray, Pair, Said
 
 
@@ -23,6 +24,13 @@ class ConstraintPairs(NamedTuple):
 
     must_link: IndexArray
     cannot_link: IndexArray
+
+
+class Marked(NamedTuple):
+    """A super-instance as it was when it was marked, and a number that those of one cluster share."""
+
+    super_instance: SuperInstance
+    number: int
 
 
 class Constraints:
@@ -37,6 +45,8 @@ class Constraints:
     complete : dict of (int, int) to int
         Marks of super-instances that the person marked as complete, and a number that those of one cluster
         share: do not touch them.
+    marked : dict of (int, int) to Marked
+        What these marks name, as far as it was shown: a method may make other super-instances later.
     to_split : dict of (int, int) to int
         Marks of the super-instances of clusters that the person wants to be split, and a number that those of one
         cluster share: ask inside them first. The session removes a cluster once a DIFFERENT was found inside it, or
@@ -74,6 +84,7 @@ class Constraints:
         self.set_aside: dict[Pair, None] = {}
         self.pure: set[tuple[int, int]] = set()
         self.complete: dict[tuple[int, int], int] = {}
+        self.marked: dict[tuple[int, int], Marked] = {}
         self.to_split: dict[tuple[int, int], int] = {}
         self.volunteered: set[Pair] = set()
         self.doubted: dict[Pair, Answer] = {}

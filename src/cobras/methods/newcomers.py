@@ -7,7 +7,7 @@ new rows of such a cluster stand beside them.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -35,13 +35,14 @@ def grow_partition(
     base: Partition,
     space: GrownSpace,
     likely: FloatArray,
-    marked: set[tuple[int, int]],
-    complete: set[tuple[int, int]],
+    marked: Collection[SuperInstance],
+    complete: Collection[int],
     *,
     sees_far: bool,
 ) -> Growth:
     """Put new rows into the clusters that are likeliest for them, of shape (n_new, n_clusters).
 
+    `marked` are the super-instances that keep their members, and `complete` the numbers of the clusters that do.
     `sees_far` says whether these probabilities are low for a row that is far from all others.
     """
     rows, chosen, sure = space.new_rows, likely.argmax(axis=1), likely.max(axis=1) >= SURE
@@ -57,8 +58,8 @@ def grow_partition(
             continue
         open_parts: Sequence[SuperInstance] = cluster.super_instances
         if marked:
-            open_parts = [s for s in open_parts if s.mark not in marked]
-        if not open_parts or (complete and any(s.mark in complete for s in cluster.super_instances)):
+            open_parts = [s for s in open_parts if s not in marked]
+        if not open_parts or number in complete:
             seed = cluster.super_instances[0].seed
             beside[number] = [space.group(rows[here], seed)]
             continue

@@ -119,8 +119,11 @@ class AnswerableSession(RunningSession):
         if not registration(self.parameters["method"]).honours_marks:
             able = _names(lambda method: method.honours_marks)
             raise InvalidDataError(f"{self.parameters['method']} knows no marks; {able} do.")
-        body = {"super_instances": self._acts.marks(cluster), "pure": bool(pure), "complete": bool(complete)}
-        self._add(Event("mark", body))
+        marks, marked = self._acts.marks(cluster), self._replay.constraints.marked
+        # Of what was marked before, the method may have other super-instances by now.
+        at = self.clusters_of(row for row, _ in marked)
+        marks += [mark for mark in marked if at[mark[0]] == cluster and mark not in marks]
+        self._add(Event("mark", {"super_instances": marks, "pure": bool(pure), "complete": bool(complete)}))
 
     @locked
     def name(self, cluster: int, text: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cobras.core.checks import as_new_rows
-from cobras.core.constraints import Constraints
+from cobras.core.constraints import Constraints, Marked
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.progress import overlap
@@ -106,26 +106,29 @@ def probabilities(shown: ShownStep, space: Space, X: Any, names: tuple[str, ...]
 
 def growth_of(step: Step, constraints: Constraints, old: Space, space: GrownSpace) -> Growth:
     """What becomes of the clustering of a step; the same objects for the same step."""
+    base = step.partition
     marked = constraints.pure | constraints.complete.keys() | constraints.to_split.keys()
+    # A mark is where its row is: the super-instance that it names may have been another one.
+    cluster = base.clusters_of(row for row, _ in constraints.complete)
+    complete = {cluster[row]: number for (row, _), number in constraints.complete.items()}
     # What a method believes is known by its partition, of which it makes one for each state.
-    believed = None if step.beliefs is None else step.partition
-    key: Any = ("growth", step.partition.groups, believed, frozenset(marked))
+    believed = None if step.beliefs is None else base
+    key: Any = ("growth", base.groups, believed, frozenset(marked), frozenset(complete))
     if key not in space.memo:
-        shown = ShownStep(step, step.partition, frozenset())
+        shown = ShownStep(step, base, frozenset())
         with one_thread():
             likely = probabilities(shown, old, space.rows, None)
         # A method with beliefs is unsure of rows that are far away; without them only distances are compared.
         sees_far = step.beliefs is not None
-        given = step.partition, space, likely, marked, {*constraints.complete}
+        keep = {*base.super_instances_of(row for row, _ in marked).values()}
+        given = base, space, likely, keep, complete
         space.memo[key] = grow_partition(*given, sees_far=sees_far)
     growth: Growth = space.memo[key]
-    for cluster in growth.partition.clusters if constraints.complete else ():
-        numbers = [
-            constraints.complete[s.mark] for s in cluster.super_instances if s.mark in constraints.complete
-        ]
-        if numbers:
-            new = (s for s in cluster.super_instances if s in growth.added)
-            constraints.complete.update({s.mark: numbers[0] for s in new})
+    for at, number in complete.items():
+        for s in growth.partition.clusters[at].super_instances:
+            if s in growth.added:
+                constraints.complete[s.mark] = number
+                constraints.marked[s.mark] = Marked(s, number)
     return growth
 
 

@@ -299,12 +299,16 @@ class RunningSession:
         kinds = {"pure": self._replay.constraints.pure, "complete": self._replay.constraints.complete}
         rows = {mark: mark[0] for marked in kinds.values() for mark in marked}
         if isinstance(self.partition, EditedPartition):
-            # The representative of a super-instance may have been moved away from it.
-            rows |= {
+            # A row that was moved away from its super-instance does not take the mark along.
+            rows = {mark: row for mark, row in rows.items() if row not in self.partition.cut} | {
                 s.mark: rest.representative for rest, s in self.partition.whole.items() if s.mark in rows
             }
         number = self.clusters_of(rows.values())
-        return {number[rows[mark]]: kind for kind, marked in kinds.items() for mark in sorted(marked)}
+        return {
+            number[rows[mark]]: kind
+            for kind, marked in kinds.items()
+            for mark in sorted(rows.keys() & marked)
+        }
 
     @property
     @locked

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cobras.core.board import Board
-from cobras.core.constraints import Constraints
+from cobras.core.constraints import Constraints, Marked
 from cobras.core.edits import Edit, Editor, Following
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 from cobras.core.ids import ClusterIds, KeptIds
@@ -85,6 +85,7 @@ class Replay:
     """
 
     def __init__(self, setting: Setting, history: History) -> None:
+        self.step: Step
         self.space = setting.collection.first
         self.constraints = Constraints()
         self.boards: dict[int, Board | None] = {}
@@ -124,7 +125,7 @@ class Replay:
                         self._show(is_new=True)
                     if rest.kind == "answer":
                         self.unasked.add(self._place)
-                    if rest.kind == "append":  # what the method shows must be what the answers so far say
+                    if rest.kind in ("append", "mark"):  # what is shown must be what the answers so far say
                         self._reconsider()
                     self._add(rest)
                 self._reconsider()
@@ -134,9 +135,13 @@ class Replay:
             if entry.kind == "answer":
                 self._answer(entry)
             else:
+                shown = self.step.partition
                 self._add(entry)
                 if entry.kind != "append":
                     self._reconsider()
+                if entry.kind == "mark" and self.step.beliefs is None:
+                    # It says nothing about rows, also where more is known of new rows than is shown.
+                    self.step = replace(self.step, partition=shown)
             self._end_requests()
             self._show(is_new=entry.kind in COUNTED)
         return True
@@ -339,14 +344,19 @@ class Replay:
         return self._editor.edit(self.step.partition, self._edits, self.constraints, self._following.beside)
 
     def _mark(self, entry: Entry, place: int) -> None:
+        constraints, marks = self.constraints, {*entry.marked}
         # A new mark replaces the old one; one that says neither pure nor complete only removes it.
-        for mark in entry.marked:
-            self.constraints.pure.discard(mark)
-            self.constraints.complete.pop(mark, None)
+        for mark in marks:
+            constraints.pure.discard(mark)
+            constraints.complete.pop(mark, None)
+            constraints.marked.pop(mark, None)
         if entry.pure:
-            self.constraints.pure.update(entry.marked)
+            constraints.pure.update(entry.marked)
         if entry.complete:
-            self.constraints.complete.update(dict.fromkeys(entry.marked, place))
+            constraints.complete.update(dict.fromkeys(entry.marked, place))
+        if entry.pure or entry.complete:
+            shown = (s for group in self.step.partition.groups for s in group)
+            constraints.marked.update({s.mark: Marked(s, place) for s in shown if s.mark in marks})
 
     def _reconsider(self) -> None:
         """Tell the method that the constraints or marks have changed; restart one that does not handle this."""

@@ -10,6 +10,7 @@ from cobras import Answer, Constraints
 from cobras.core.types import Pair
 from cobras.methods.adder.knowledge import MOST_PARTS, Knowledge
 from cobras.spaces.euclidean import EuclideanSpace
+from tests.methods.adder.test_marks import set_marks
 
 X, y = load_iris(return_X_y=True)
 
@@ -67,8 +68,7 @@ def test_the_prediction_is_a_distribution_also_without_the_complete_clusters(sta
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
     assert left_out.shape == (len(state.seeds()), p.shape[1]) == (len(known.points), known.n_clusters)
     cluster = state.partition().clusters[0]
-    state.constraints.complete.update({s.mark: 0 for s in cluster.super_instances})
-    state.update_marks()
+    set_marks(state.constraints, cluster, complete=True)
     marked = state._prediction()
     np.testing.assert_allclose(marked.p.sum(axis=1), 1, atol=1e-5)
     inside = np.unique(marked.known.clusters[np.isin(marked.known.points, cluster.members)])

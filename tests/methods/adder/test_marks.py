@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints, LabelOracle, Session, run
+from cobras.core.constraints import Marked
 from cobras.methods.adder import points
 from cobras.methods.adder.marks import Marks
 from tests.laws.problems import problems
@@ -16,16 +17,24 @@ from tests.laws.problems import problems
 X, y = load_iris(return_X_y=True)
 
 
+def set_marks(constraints, cluster, *, complete=False, number=0):
+    for s in cluster.super_instances:
+        constraints.marked[s.mark] = Marked(s, number)
+        if complete:
+            constraints.complete[s.mark] = number
+        else:
+            constraints.pure.add(s.mark)
+
+
 def test_marked_clusters_are_kept_as_they_were_shown(iris):
     """Cluster 0 is marked as pure, cluster 1 as complete, cluster 2 not at all."""
     constraints = Constraints()
     marks = Marks(constraints, iris)
     shown = iris.partition(y)
-    pure, complete, _ = ([s.mark for s in cluster.super_instances] for cluster in shown.clusters)
+    pure, complete, _ = shown.clusters
     assert not marks
-    constraints.pure.update(pure)
-    constraints.complete.update(dict.fromkeys(complete, 9))
-    marks.update(shown)
+    set_marks(constraints, pure)
+    set_marks(constraints, complete, complete=True, number=9)
     assert marks
     assert [sorted(c.tolist()) for c in marks.clusters(complete=False)] == [list(range(50))]
     assert [sorted(c.tolist()) for c in marks.clusters(complete=True)] == [list(range(50, 100))]
@@ -37,8 +46,8 @@ def test_marked_clusters_are_kept_as_they_were_shown(iris):
     assert links.relation(7, 8) is Answer.SAME
     assert links.relation(3, 7) is Answer.DIFFERENT  # an answer counts for more than a mark
     assert links.relation(99, 120) is None
-    constraints.pure.clear()
-    marks.update(iris.partition(np.zeros(150, dtype=int)))
+    for s in pure.super_instances:
+        del constraints.marked[s.mark]
     assert marks.clusters(complete=False) == []
     assert np.flatnonzero(marks.inside()).tolist() == list(range(50, 100))
 
@@ -73,6 +82,45 @@ def test_a_pure_cluster_stays_together_and_no_further_member_is_asked_about(prob
         assert not any({i, j} <= set(members.tolist()) for i, j in asked for members in kept)
         if not asked:
             break
+
+
+@pytest.mark.parametrize("kind", ["pure", "complete"])
+@pytest.mark.parametrize("most_points", [60, 5000])
+def test_a_cluster_marked_before_the_first_answer_stays_when_rows_are_added(monkeypatch, kind, most_points):
+    """The super-instances that are shown then are the first parts, and later others."""
+    monkeypatch.setattr(points, "MOST_POINTS", most_points)
+    session = Session(X[:120], "adder", random_state=0)
+    session.mark(0, **{kind: True})
+    for new in (X[120:140], X[140:]):
+        session.append(new)
+        assert session.labels_.tolist() == [0] * len(session.labels_)
+        assert session.marks == {0: kind}
+        assert session.ask() is None or kind == "pure"  # which new rows are not part of
+    session.mark(0)
+    assert session.marks == {}
+    assert session.ask() is not None
+
+
+def test_a_cluster_marked_after_an_append_is_the_one_that_is_shown():
+    """Until the first answer, that is not yet the clustering that ADDER would show of all rows."""
+    session = Session(X[:120], "adder", random_state=0)
+    session.append(X[120:])
+    session.mark(0, complete=True)
+    assert (session.labels_.tolist(), session.marks, session.ask()) == ([0] * 150, {0: "complete"}, None)
+
+
+def test_a_marked_cluster_stays_where_the_method_begins_again():
+    """As it does when answers are taken back, here in another cluster."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(3, size=90)
+    rows = rng.normal(size=(90, 2)) + 3 * np.eye(3)[kind][:, :2]
+    session = run(Session(rows, "adder", 0), LabelOracle(kind), until=lambda s: s.n_answers >= 12)
+    marked = session.partition.cluster(0).members
+    session.mark(0, complete=True)
+    other = next(r for r in session.history if r.answer is Answer.SAME and session.labels_[r.pair.i] != 0)
+    session.move([other.pair.i], None, anyway=True)
+    np.testing.assert_array_equal(session.partition.cluster(0).members, marked)
+    assert session.marks == {0: "complete"}
 
 
 def test_a_mark_that_is_taken_back_changes_nothing():

@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cobras import Answer, Constraints, HumanOracle, Session, run
 from cobras.methods.adder.state import MOST_PILES, OPEN, State, board_of_components
+from tests.methods.adder.test_marks import set_marks
 
 X, y = load_iris(return_X_y=True)
 
@@ -124,12 +125,7 @@ def test_nothing_about_a_complete_cluster_is_worth_asking(state):
 
 def mark_first_cluster(state, *, complete):
     cluster = state.partition().clusters[0]
-    for s in cluster.super_instances:
-        if complete:
-            state.constraints.complete[s.mark] = 0
-        else:
-            state.constraints.pure.add(s.mark)
-    state.update_marks()
+    set_marks(state.constraints, cluster, complete=complete)
 
 
 def test_an_inference_ends_where_an_answer_says_where_the_instance_is(state):

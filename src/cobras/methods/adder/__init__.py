@@ -28,7 +28,7 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, Pair
 from cobras.methods.adder.certainty import Certainty
-from cobras.methods.adder.knowledge import FEW, Options
+from cobras.methods.adder.knowledge import FEW, Options, with_nodes
 from cobras.methods.adder.points import split_all
 from cobras.methods.adder.predictors import predictor_names
 from cobras.methods.adder.recheck import Recheck, share_of_wrong_answers
@@ -140,12 +140,12 @@ def adder(
         except (Grown, Reconsider) as signal:
             space = signal.space if isinstance(signal, Grown) else space
             if state is None:
-                state = State(space, constraints, seed, options, shown=signal.partition)
+                state = State(space, constraints, seed, options)
             elif isinstance(signal, Grown):
                 # New rows come first.
                 state, placing = state.grown(signal), None
-            state.update_marks()
-            to_split = state.shown_with_nodes() if constraints.to_split else None
+            shown = signal.growth.partition if isinstance(signal, Grown) else signal.partition
+            to_split = with_nodes(shown) if shown is not None and constraints.to_split else None
 
 
 def is_anything_known(constraints: Constraints) -> bool:

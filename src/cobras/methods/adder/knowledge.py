@@ -63,7 +63,6 @@ class Knowledge:
         seed: int,
         options: Options,
         parts: Parts | None = None,
-        shown: Partition | None = None,
     ) -> None:
         self.constraints = constraints
         self._memo = space.memo
@@ -85,7 +84,6 @@ class Knowledge:
         # Instances that are taken to be in the cluster of another one, since they differ from the other clusters.
         self.inferred: dict[int, Inference] = {}
         self._marks = Marks(constraints, self.points)
-        self._shown = shown
         self._last: dict[str, tuple[object, Any]] = {}
         self._version: tuple[object, tuple[object, ...]] | None = None
 
@@ -99,10 +97,8 @@ class Knowledge:
         growth, partition = signal.growth, self.partition()
         before, shown = self._prediction(), self._shown_clusters()
         parts = self.points.grown_parts(tuple(self.first_parts), signal)
-        given = signal.space, self.constraints, self._seed, self._options, parts, growth.partition
-        found = type(self)(*given)
+        found = type(self)(signal.space, self.constraints, self._seed, self._options, parts)
         found.tried, found.inferred, found._new = self.tried, self.inferred, growth.unsure.tolist()
-        found._marks.update(growth.partition)
         # While a cluster is being split, an older clustering is shown: of that nothing is believed.
         if signal.partition is partition:
             # The column of each cluster in the prediction; a complete one has none.
@@ -131,24 +127,8 @@ class Knowledge:
         """Whether rows were added and nothing was answered since."""
         return self._held is not None and self._held[0] == self._key()
 
-    def update_marks(self) -> None:
-        """Keep the clusters that the person has marked as they were shown last."""
-        if self._shown is not None:
-            self._marks.update(self._shown)
-
-    def shown_with_nodes(self) -> Partition | None:
-        """The clustering that was shown last, in which every super-instance is a node that can be split."""
-        if self._shown is None:
-            return None
-        return Partition(tuple(tuple(map(as_node, group)) for group in self._shown.groups))
-
     def partition(self) -> Partition:
         """What a person would get by stopping now."""
-        self._shown = self._partition()
-        return self._shown
-
-    def _partition(self) -> Partition:
-        """The clustering by the constraints as they are, which may not be the one that is shown."""
 
         def make() -> Partition:
             return self.points.partition(self._shown_clusters(), self._marks.parts())
@@ -159,7 +139,7 @@ class Knowledge:
     def shown_probabilities(self) -> tuple[FloatArray, IndexArray]:
         """How likely each point is in each of the clusters that are shown, in their order; and in which it is."""
         shown, p = self._shown_clusters(), self._prediction().p
-        first = self.points.of([c.super_instances[0].first for c in self._partition().clusters])
+        first = self.points.of([c.super_instances[0].first for c in self.partition().clusters])
         column = {group: number for number, group in enumerate(shown[first].tolist())}
         number: IndexArray = np.array([column[c] for c in shown.tolist()])
         found = np.zeros((len(p), len(first)))
@@ -177,7 +157,7 @@ class Knowledge:
         if self._marks or self.is_held:
             return None
         found = self._prediction()
-        first = self.points.of([c.super_instances[0].first for c in self._partition().clusters])
+        first = self.points.of([c.super_instances[0].first for c in self.partition().clusters])
         p = predict_at(rows, self.points, found.known, found.trust)
         return row_shares(p[:, self._shown_clusters()[first]])
 
@@ -439,6 +419,11 @@ class Knowledge:
                 self._last[what] = key, make()
         found: T = self._last[what][1]
         return found
+
+
+def with_nodes(partition: Partition) -> Partition:
+    """A clustering in which every super-instance is a node that can be split."""
+    return Partition(tuple(tuple(map(as_node, group)) for group in partition.groups))
 
 
 def as_node(s: SuperInstance) -> SuperInstance:

@@ -10,22 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
-from cobras.core.constraints import Constraints
+from cobras.core.constraints import Constraints, Marked
 from cobras.core.exceptions import InconsistentAnswersError
-from cobras.core.partition import Partition
+from cobras.core.partition import SuperInstance
 from cobras.core.types import Answer, BoolArray, IndexArray
 from cobras.methods.adder.points import Points
-
-
-class MarkedPart(NamedTuple):
-    """A super-instance of a marked cluster: its points, and the cluster, by one of its representatives."""
-
-    points: IndexArray
-    cluster: int
 
 
 class Marks:
@@ -34,40 +26,27 @@ class Marks:
     def __init__(self, constraints: Constraints, points: Points) -> None:
         self._constraints = constraints
         self._points = points
-        self._parts: dict[tuple[int, int], MarkedPart] = {}
+        self._points_in: dict[SuperInstance, IndexArray] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._parts)
-
-    def update(self, partition: Partition) -> None:
-        """Keep what has been marked in the clustering that is shown, and drop what is no longer marked."""
-        marks = self._constraints.pure | self._constraints.complete.keys()
-        self._parts = {mark: part for mark, part in self._parts.items() if mark in marks}
-        for cluster in partition.clusters if marks - self._parts.keys() else ():
-            marked = [s for s in cluster.super_instances if s.mark in marks]
-            before = [self._parts[s.mark].cluster for s in marked if s.mark in self._parts]
-            for s in marked:
-                if s.mark not in self._parts:
-                    number = before[0] if before else marked[0].representative
-                    self._parts[s.mark] = MarkedPart(np.unique(self._points.of(s.members.tolist())), number)
+        return bool(self._marked())
 
     @property
     def key(self) -> tuple[object, ...]:
         """What identifies the marks: results that depend on them are kept under it."""
         complete = self._constraints.complete
-        return tuple((mark, part.cluster, complete.get(mark)) for mark, part in self._parts.items())
+        return tuple((*found, mark in complete) for mark, found in self._marked().items())
 
     def parts(self) -> list[IndexArray]:
         """The points of the super-instances that stay as they are."""
-        return [part.points for part in self._parts.values()]
+        return [self._points_of(found.super_instance) for found in self._marked().values()]
 
     def clusters(self, *, complete: bool) -> list[IndexArray]:
         """The points of the clusters that are complete, or those of the pure ones."""
         together: dict[int, list[IndexArray]] = {}
-        for mark, part in self._parts.items():
-            number = self._constraints.complete.get(mark)
-            if complete is (number is not None):
-                together.setdefault(part.cluster if number is None else number, []).append(part.points)
+        for mark, found in self._marked().items():
+            if complete is (mark in self._constraints.complete):
+                together.setdefault(found.number, []).append(self._points_of(found.super_instance))
         return [np.concatenate(points) for points in together.values()]
 
     def inside(self, *, complete_only: bool = False) -> BoolArray:
@@ -86,3 +65,13 @@ class Marks:
                 with suppress(InconsistentAnswersError):
                     links.add(seeds[x], seeds[y], Answer.SAME)
         return links
+
+    def _marked(self) -> dict[tuple[int, int], Marked]:
+        # Rows that are being added, and are marked already, are no points yet.
+        n, marked = self._points.n_instances, self._constraints.marked
+        return {mark: found for mark, found in marked.items() if found.super_instance.first < n}
+
+    def _points_of(self, s: SuperInstance) -> IndexArray:
+        if s not in self._points_in:
+            self._points_in[s] = np.unique(self._points.of(s.members.tolist()))
+        return self._points_in[s]
