@@ -149,12 +149,14 @@ def append(session, problem, data):
 
 
 def check_rows_near_moved_ones(session, problem, n):
-    """New rows whose nearest old rows were all moved from where the method has them are shown with these."""
-    moved = {*session.partition.cut} if isinstance(session.partition, EditedPartition) else set()
-    rows, labels = problem.rows(0, session.space.n), session.labels_
+    """New rows are shown with the nearest old rows of their cluster of the method if all were moved out of it."""
+    if not isinstance(session.partition, EditedPartition):
+        return
+    rows, labels, base = problem.rows(0, session.space.n), session.labels_, session.partition.base.labels
     for row, away in enumerate(cdist(rows[n:], rows[:n], "sqeuclidean"), n):
-        near = np.flatnonzero(away == away.min()).tolist()
-        if moved.issuperset(near):
+        here = base[:n] == base[row]
+        near = np.flatnonzero(here & (away == away.min(where=here, initial=np.inf))).tolist()
+        if near and session.partition.cut.keys() >= {*near}:
             assert labels[row] in labels[near]
 
 

@@ -367,7 +367,7 @@ def test_a_row_that_equals_moved_ones_is_shown_with_them(method):
     assert (session.labels_.tolist(), session.cluster_ids_) == ([0, 1, 1, 1], ids)
 
 
-def test_a_new_row_stays_beside_where_a_moved_row_was_when_this_is_moved_on():
+def test_a_new_row_goes_along_when_the_row_that_it_is_shown_with_is_moved_on():
     session = Session([[0.0], [1.0], [2.0], [5.0], [20.0], [21.0]], "cobra", 0, n_super_instances=2)
     session.move([3], 1)
     session.append([[5.1], [1.1]])
@@ -375,9 +375,9 @@ def test_a_new_row_stays_beside_where_a_moved_row_was_when_this_is_moved_on():
     session.append([[5.2]])  # nearest to the row that is beside the moved one
     assert session.labels_.tolist() == [0, 0, 0, 1, 1, 1, 1, 0, 1]
     session.move([3], None, anyway=True)
+    assert session.labels_.tolist() == [0, 0, 0, 1, 2, 2, 1, 0, 1]
+    session.move([6], 2)  # what is said of a row itself counts more
     assert session.labels_.tolist() == [0, 0, 0, 1, 2, 2, 2, 0, 2]
-    session.move([6], 0)  # what is said of a row itself counts more
-    assert session.labels_.tolist() == [0, 0, 0, 1, 2, 2, 0, 0, 2]
     for _ in range(4):
         session.undo()
     assert session.labels_.tolist() == [0, 0, 0, 1, 1, 1]

@@ -3,13 +3,13 @@
 A method may be unable to show what a person did: COBRAS moves whole super-instances, and a method of a user's own
 may know nothing of rows that it did not ask about. So what a move or a merge says is enforced here, and nowhere
 else. Where the method's clustering agrees with it, nothing is changed. A row that has to leave its super-instance
-is cut out of it; the method itself goes on with whole super-instances. A new row that is nearest to one that was
-moved is shown beside it.
+is cut out of it; the method itself goes on with whole super-instances. A new row that the method puts where others
+were moved away is shown with these if one of them is the nearest to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -31,13 +31,6 @@ class Edit(NamedTuple):
 
     rows: tuple[int, ...]
     said: Said
-
-
-class Companion(NamedTuple):
-    """The row beside which a new row is shown, while the method has the new one in a cluster with `home`."""
-
-    row: int
-    home: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,9 +72,12 @@ class Editor:
         base: Partition,
         edits: Sequence[Edit],
         constraints: Constraints,
-        beside: Mapping[int, Companion] | None = None,
+        beside: Mapping[int, int] | None = None,
     ) -> Partition:
-        """The clustering with the edits on top; the same object if it agrees with them already."""
+        """The clustering with the edits on top; the same object if it agrees with them already.
+
+        `beside` has the new rows that are shown with another one, while the method has both in one cluster.
+        """
         layout = Layout(base, edits, constraints, self._homes, beside or {})
         if layout.is_plain:
             return base
@@ -131,7 +127,7 @@ class Layout:
         edits: Sequence[Edit],
         constraints: Constraints,
         homes: dict[int, SuperInstance],
-        beside: Mapping[int, Companion],
+        beside: Mapping[int, int],
     ) -> None:
         self._base, self._edits, self._constraints, self._homes = base, edits, constraints, homes
         self._into: dict[int, int] = {}
@@ -140,7 +136,7 @@ class Layout:
         self.rest: dict[SuperInstance, int] = {}
         self._moved = dict.fromkeys(row for edit in edits for row in edit.rows)
         named = {*self._moved, *(i for edit in edits for pair, _ in edit.said for i in pair)}
-        named |= {i for row, other in beside.items() for i in (row, *other)}
+        named |= {*beside, *beside.values()}
         self._number = base.clusters_of(named, homes)
         # Twice: rows are moved among the clusters as they were merged. Which clusters a merge of moved rows joins
         # is known only when these have their places.
@@ -208,12 +204,12 @@ class Layout:
             if target is not None:
                 self._keep_rest(rows, target)
 
-    def _place_beside(self, beside: Mapping[int, Companion]) -> None:
+    def _place_beside(self, beside: Mapping[int, int]) -> None:
         known = {*self._constraints.rows()} if beside else set()
-        for row, (other, home) in beside.items():
+        for row, other in beside.items():
             # What is said of a row itself counts more.
             is_free = row not in known or self._constraints.relation(row, other) is Answer.SAME
-            if is_free and row not in self._moved and self._number[row] == self._number[home]:
+            if is_free and row not in self._moved and self._number[row] == self._number[other]:
                 group = self._where(other)
                 if self._where(row) != group:
                     self.place[row] = group
@@ -265,81 +261,27 @@ class Layout:
                 self.rest[s] = self._new_group()
 
 
-class Following:
-    """The new rows that are shown beside rows that were moved by hand.
-
-    To the method, those may still be where they were moved from.
-
-    Attributes
-    ----------
-    beside : dict of int to Companion
-    """
-
-    def __init__(self) -> None:
-        self.beside: dict[int, Companion] = {}
-
-    def take_in(
-        self, X: FloatArray, n_old: int, moved: Container[int], shown: Callable[[], Partition]
-    ) -> None:
-        """Take the new rows that are nearest to moved ones, and those that would be shown alone.
-
-        `shown` returns the clustering with those that were taken.
-        """
-        for find in (nearest_moved, strays):
-            partition = shown()
-            if isinstance(partition, EditedPartition):
-                self._take(find(X, n_old, partition), n_old, moved, partition.base)
-
-    def leave_behind(self, moved: Collection[int], said: Said, shown: Partition) -> None:
-        """Let new rows stay where they are shown when the row beside which they are is moved without them."""
-        left = [x for x, other in self.beside.items() if other.row in moved and x not in moved]
-        if not left:
-            return
-        apart = {i for pair, answer in said if answer is Answer.DIFFERENT for i in pair}
-        stay = apart.difference(moved)
-        number = shown.clusters_of([*left, *stay])
-        by_cluster = {number[i]: i for i in stay}
-        for x in left:
-            if number[x] in by_cluster:
-                self.beside[x] = self.beside[x]._replace(row=by_cluster[number[x]])
-
-    def _take(self, found: Mapping[int, int], n_old: int, moved: Container[int], base: Partition) -> None:
-        number = base.clusters_of([*found, *found.values()])
-        first = [min(s.first for s in cluster.super_instances) for cluster in base.clusters] if found else []
-        for row, near in found.items():
-            home = near if number[row] == number[near] else first[number[row]]
-            if home < n_old:  # else the method, which began again, has only new rows there
-                self.beside[row] = Companion(near if near in moved else self.beside[near].row, home)
-
-
-def nearest_moved(X: FloatArray, n_old: int, shown: EditedPartition) -> dict[int, int]:
-    """Return the new rows that are nearer to a row that was moved than to any other old one, and to which."""
-    moved = [row for row in shown.cut if row < n_old]
-    waiting = np.arange(n_old, len(X))
-    at, away = nearest(X, waiting, np.array(moved, dtype=np.intp))
-    stay = np.ones(n_old, dtype=bool)
-    stay[moved] = False
-    start, size = 0, FIRST_BLOCK
-    while start < n_old and len(waiting):
-        block = np.flatnonzero(stay[start : start + size]) + start
-        far = away < nearest(X, waiting, block)[1]
-        waiting, at, away = waiting[far], at[far], away[far]
-        start, size = start + size, 2 * size
-    return dict(zip(waiting.tolist(), at.tolist(), strict=True))
-
-
-def strays(X: FloatArray, n_old: int, shown: EditedPartition) -> dict[int, int]:
-    """Return the new rows that are shown without old ones since these were moved, and the nearest of these."""
-    alone = [c.members for c in shown.clusters if min(s.first for s in c.super_instances) >= n_old]
-    rows = np.concatenate(alone).tolist() if alone else []
-    moved = [row for row in shown.cut if row < n_old]
-    number = shown.base.clusters_of([*rows, *moved])
+def rows_beside(X: FloatArray, n_old: int, shown: EditedPartition) -> dict[int, int]:
+    """Return the new rows whose nearest row, in their cluster of the method, was cut out of it; and that row."""
     found: dict[int, int] = {}
-    for cluster in dict.fromkeys(number[row] for row in rows):
-        here, left = ([row for row in some if number[row] == cluster] for some in (rows, moved))
-        if left:
-            at, _ = nearest(X, np.array(here), np.array(left))
-            found |= dict(zip(here, at.tolist(), strict=True))
+    for cluster, gone in rows_by_cluster(shown.base, [row for row in shown.cut if row < n_old]).items():
+        members = shown.base.clusters[cluster].members
+        new, stay = members[members >= n_old], np.setdiff1d(members[members < n_old], gone)
+        at, away = nearest(X, new, np.array(gone))
+        start, size = 0, FIRST_BLOCK
+        while start < len(stay) and len(new):
+            far = away < nearest(X, new, stay[start : start + size])[1]
+            new, at, away = new[far], at[far], away[far]
+            start, size = start + size, 2 * size
+        found |= dict(zip(new.tolist(), at.tolist(), strict=True))
+    return found
+
+
+def rows_by_cluster(partition: Partition, rows: Sequence[int]) -> dict[int, list[int]]:
+    """Return some rows by the number of their cluster."""
+    found: dict[int, list[int]] = {}
+    for row, number in partition.clusters_of(rows).items():
+        found.setdefault(number, []).append(row)
     return found
 
 
@@ -348,7 +290,7 @@ def nearest(X: FloatArray, rows: IndexArray, others: IndexArray) -> tuple[IndexA
     from scipy.spatial.distance import cdist  # 0.2 s that the first question does not wait for
 
     at, away = np.empty(len(rows), dtype=np.intp), np.full(len(rows), np.inf)
-    size = max(1, AT_ONCE // len(rows))
+    size = max(1, AT_ONCE // max(1, len(rows)))
     for start in range(0, len(others), size):
         some = others[start : start + size]
         found = cdist(X[rows], X[some], "sqeuclidean")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cobras.core.board import Board
 from cobras.core.constraints import Constraints, Marked
-from cobras.core.edits import Edit, Editor, Following
+from cobras.core.edits import Edit, EditedPartition, Editor, rows_beside
 from cobras.core.exceptions import InconsistentAnswersError, InvalidDataError
 from cobras.core.ids import ClusterIds, KeptIds
 from cobras.core.partition import Partition, SuperInstance
@@ -107,7 +107,7 @@ class Replay:
         self._to_keep = None if kept is None else kept._replace(place=min(kept.place, n_entries))
         self._kept: dict[int, KeptIds] = {}
         self._edits: list[Edit] = []
-        self._following = Following()
+        self._beside: dict[int, int] = {}  # new rows, and the moved ones that they are shown with
         self._requests: dict[int, SplitRequest] = {}
         self._begin()
         self._show(is_new=True)
@@ -265,7 +265,6 @@ class Replay:
             self.constraints.add(*pair, answer)
             self.constraints.volunteered.add(pair.ordered)
         if entry.said:
-            self._following.leave_behind(entry.rows, entry.said, self.partition)
             self._edits.append(Edit(entry.rows, entry.said))
         if gone:
             # Methods expect that more and more is known, so that they need not look at all of it again.
@@ -297,8 +296,8 @@ class Replay:
                 self.step = replace(self.step, partition=growth.partition, beliefs=None)
         except Grown:
             self._restart()
-        if self._edits and entry.follows_moves:
-            self._following.take_in(space.X, old.n, self.moved, self._edited)
+        if entry.follows_moves and isinstance(shown := self._edited(), EditedPartition):
+            self._beside |= rows_beside(space.X, old.n, shown)
         self._show(is_new=False)
         self._requests = {place: self._request_split(one.row) for place, one in self._requests.items()}
 
@@ -341,7 +340,7 @@ class Replay:
         if not self._edits:
             return self.step.partition
         self._editor = self._editor or self._setting.editor(self.space)
-        return self._editor.edit(self.step.partition, self._edits, self.constraints, self._following.beside)
+        return self._editor.edit(self.step.partition, self._edits, self.constraints, self._beside)
 
     def _mark(self, entry: Entry, place: int) -> None:
         constraints, marks = self.constraints, {*entry.marked}
