@@ -110,10 +110,12 @@ def labels(session, problem, data):
 def move(session, problem, data):
     rows = data.draw(st.lists(st.integers(0, session.space.n - 1), min_size=1, max_size=4, unique=True))
     to = data.draw(st.one_of(st.none(), st.integers(0, session.partition.n_clusters - 1)))
-    labels = session.labels_
+    labels, before = session.labels_, {*constraints_of(session)}
     session.move(rows, to, anyway=data.draw(st.booleans()))
-    # Rows that are known to be the same go with them.
-    homes, said = {*labels[rows].tolist()} - {to}, constraints_of(session)
+    # Rows that were known to be the same go with them, unless the move took that back.
+    homes, said = {*labels[rows].tolist()} - {to}, Constraints()
+    for pair, answer in before.intersection(constraints_of(session)):
+        said.add(*pair, answer)
     along = {i for row in rows for i in said.members(row) if labels[i] in homes}
     problem.moved[session.history[-1].index] = along.union(rows)
 

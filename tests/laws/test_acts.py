@@ -171,7 +171,10 @@ def test_after_split_the_questions_are_inside_until_two_are_different(problem, d
     except InvalidDataError:
         return
     said = known(session)
-    if not any(said.relation(i, j) is Answer.DIFFERENT for i in inside for j in inside):
+    # After an unsure answer, "same" may be known of rows that represent nothing: it counts when its turn comes.
+    if not session.set_aside and not any(
+        said.relation(i, j) is Answer.DIFFERENT for i in inside for j in inside
+    ):
         assert session.labels_.tolist() == before
     while session.to_split:
         pair = session.ask()
