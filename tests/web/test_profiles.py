@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def test_a_profile_names_what_tells_the_cluster_apart(customers: Dataset, file: 
         assert [column["name"] for column in found["columns"]][:2] == ["segment", "income"]
         income = found["columns"][1]
         assert (income["missing"], income["missing_outside"]) == (0.2, 0.0)
-        assert 85_000 < float(income["middle"].replace(",", "")) < 95_000
+        assert 85_000 < float(income["middle"].replace("\u202f", "")) < 95_000
         assert found["headers"] == ["segment", "income", "size"]
         assert {member["cells"][0] for member in found["typical"] + found["unusual"]} == {"business"}
         assert not {m["i"] for m in found["typical"]} & {m["i"] for m in found["unusual"]}
@@ -207,3 +208,23 @@ def test_why_a_pair_is_asked_and_which_items_are_least_sure(
         assert len(series["expected_ari"]) == 13
         assert series["expected_ari"][-1] == progress["expected_ari"]
         assert (progress["expected_ari"] is None) is (method == "cobras")
+
+
+def test_a_line_about_a_row_begins_with_words_where_numbers_are_text(tmp_path: Path) -> None:
+    regions = ["north", "south", "east"] * 4
+    lines = [
+        f"{k:02}.07.2022;{1000 + k:_},50 €;{region}".replace("_", ".") for k, region in enumerate(regions, 1)
+    ]
+    file = tmp_path / "sales.csv"
+    file.write_text("\n".join(["since;sales;region", *lines]), encoding="utf-8")
+    cards = Cards(read_dataset(file), "")
+    assert cards.thumbnail(0).text == "north, 01.07.2022, 1.001,50 €"
+
+
+def test_days_in_a_data_frame_are_shown_without_midnight() -> None:
+    days = [datetime(2022, 7, k) for k in range(1, 13)]
+    dataset = read_dataset(pl.DataFrame({"since": days, "until": [day.replace(hour=9) for day in days]}))
+    columns = Cards(dataset, "").columns(Pair(0, 1))
+    assert columns is not None
+    assert {c.name: c.left for c in columns} == {"since": "2022-07-01", "until": "2022-07-01 09:00:00"}
+    assert dataset.column_info[0].examples[0] == "2022-07-01"

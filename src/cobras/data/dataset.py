@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -329,6 +330,22 @@ def number_text(value: float) -> str:
     if 1_000 <= abs(value) < 1e15:
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return f"{value:.6g}"
+
+
+def value_text(value: Any) -> str:
+    """A value of a table as a person would write it; a moment at midnight is a day.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> value_text(datetime(2022, 5, 8)), value_text(datetime(2022, 5, 8, 14, 30)), value_text(0.1 + 0.2)
+    ('2022-05-08', '2022-05-08 14:30:00', '0.3')
+    """
+    if isinstance(value, float):
+        return number_text(value)
+    # Data frames and Excel files have no other type for days. With a zone, midnight may be what is meant.
+    is_day = isinstance(value, datetime) and value.timetz() == time()
+    return str(value.date() if is_day else value)
 
 
 def load_demo() -> Dataset:

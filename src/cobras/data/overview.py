@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from cobras.data.dataset import number_text
+from cobras.data.dataset import value_text
 from cobras.data.items.images import INSTALL, has_network
 from cobras.data.items.texts import INSTALL_SENTENCES
 from cobras.data.recipe import ColumnRecipe
@@ -140,7 +140,7 @@ def _examples(column: pl.Series, missing: tuple[str, ...]) -> tuple[str, ...]:
     """The first different values, as text."""
     found: list[str] = []
     for value in column.head(N_SEEN).drop_nulls().to_list():
-        text = number_text(value) if isinstance(value, float) else " ".join(str(value).split())
+        text = " ".join(value_text(value).split())
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
         if text and value == value and value not in missing and text not in found:
             found.append(text)

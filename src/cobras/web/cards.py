@@ -12,7 +12,7 @@ import numpy as np
 
 from cobras.core.types import FloatArray, Pair
 from cobras.data import Dataset, Photo, Picture, Series, Text
-from cobras.data.dataset import number_text
+from cobras.data.dataset import value_text
 from cobras.data.tables.columns import value_line
 from cobras.web.api import models
 
@@ -156,8 +156,16 @@ class Cards:
         # A hundred columns are enough to find five: a row may have very many.
         shown = {name: value for name, value in values.items() if name in self._weights} or values
         some = [(name, value) for name, value in shown.items() if value is not None][:100]
-        some.sort(key=lambda cell: (-self._weights.get(cell[0], 1.0), not isinstance(cell[1], str)))
+        some.sort(key=lambda cell: (-self._weights.get(cell[0], 1.0), not self._is_word(*cell)))
         return _line(value for _, value in some)
+
+    def _is_word(self, column: str, value: Any) -> bool:
+        """Whether a value is neither a number nor a date, which may be written as text: 1.030,71 or 5.7.2022."""
+        return isinstance(value, str) and column not in self._measured
+
+    @cached_property
+    def _measured(self) -> frozenset[str]:
+        return frozenset(c.name for c in self.dataset.recipe.columns or () if c.kind != "category")
 
     def _address(self, i: int, size: Size) -> str:
         return f"api/image/{i}?size={size}&run={self.run}"
@@ -196,9 +204,7 @@ def format_value(value: Any) -> str | None:
     # NaN is the only value that differs from itself.
     if value is None or value != value:
         return None
-    if isinstance(value, float):
-        return number_text(value)
-    return truncate(str(value), CELL)
+    return truncate(value_text(value), CELL)
 
 
 def truncate(text: str, length: int) -> str:

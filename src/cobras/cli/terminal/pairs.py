@@ -21,7 +21,7 @@ from cobras.core.notebook import quantity
 from cobras.core.types import FloatArray, Pair
 from cobras.data import Card, Dataset, Photo, Picture, Row, Series
 from cobras.data import Text as CardText
-from cobras.data.dataset import number_text
+from cobras.data.dataset import value_text
 
 NOTABLE = 0.1  # share of a column's range from which on a difference is set in bold
 BAR = 8  # cells
@@ -91,9 +91,7 @@ def cell_text(value: Any, glyphs: Glyphs) -> str:
     """Return a value of a column as text."""
     if value is None or value != value:
         return glyphs.missing
-    if isinstance(value, float):
-        return number_text(value)
-    return printable(value)
+    return printable(value_text(value))
 
 
 def item_title(dataset: Dataset, i: int) -> str:

@@ -27,6 +27,7 @@ N_LOOKED_AT = 40  # columns that are compared exactly: those whose features diff
 MOST_KEPT = 200  # columns whose classes are kept in memory
 DAY = 86_400.0
 OTHER = "other"
+THIN = "\u202f"  # the narrow blank that does not break a line
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,17 +204,17 @@ def _values(column: ColumnClasses, found: Difference) -> list[Share]:
 
 
 def brief_number(value: float) -> str:
-    """A number for the end of an axis: three digits, thousands kept apart.
+    """A number for the end of an axis: three digits, thousands set apart by blanks, which are no decimal marks.
 
     Examples
     --------
-    >>> brief_number(31415.9), brief_number(0.12345), brief_number(-2.0)
-    ('31,400', '0.123', '-2')
+    >>> print(brief_number(31415.9), brief_number(0.12345), brief_number(-2.0))
+    31\u202f400 0.123 -2
     """
     if value and not 1e-4 <= abs(value) < 1e9:
         return f"{value:.3g}"
     rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
+    return f"{rounded:,.0f}".replace(",", THIN) if abs(rounded) >= 100 else f"{rounded:g}"
 
 
 def date_text(seconds: float) -> str:

@@ -122,5 +122,5 @@ function path(values, share, low, high) {
 
 /** @param {number} value */
 function short(value) {
-  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 }).replaceAll(",", "\u202f");
 }

@@ -116,5 +116,6 @@ function formatNumber(n, digits) {
     formats.get(key) ??
     new Intl.NumberFormat("en", { maximumSignificantDigits: shown, useGrouping: size >= 10000 });
   formats.set(key, format);
-  return format.format(n);
+  // By narrow blanks: beside 3.501,37, in a file with decimal commas, 33,254 would be read as 33.
+  return format.format(n).replaceAll(",", "\u202f");
 }
