@@ -154,6 +154,18 @@ def test_first_parts_become_finer_where_clusters_are_many_and_not_for_a_few_diff
     assert all(n_first_parts(many, many, 20, seed) > 48 for seed in range(3))
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_first_parts_become_no_finer_while_most_answers_about_them_are_same(seed):
+    """A person who begins with "different" a few times, and then mostly says "same"."""
+    constraints = Constraints()
+    steps = adder(EuclideanSpace(np.random.default_rng(seed).normal(size=(150, 4))), constraints, 0)
+    step = next(steps)
+    while len(constraints) < 30:
+        is_same = len(constraints) >= 6 and len(constraints) % 3 != 0
+        step = steps.send(Answer.SAME if is_same else Answer.DIFFERENT)
+    assert len(step.beliefs.state.first_parts) == 48
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_clusters_of_several_regions_are_found(seed):
     """As departments of a shop, which hold kinds of goods: regions of one cluster lie anywhere."""

@@ -122,7 +122,8 @@ def adder(
                 is_compared, is_known = True, len(constraints) - n_start >= FEW
             elif not is_fine and (is_known or seem_many(constraints, n_start)):
                 # After rows were added, old ones stay where they are until the next answer.
-                is_fine = state.is_held or not state.split_finer()
+                stays = state.is_held or are_mostly_same(constraints, n_before)
+                is_fine = stays or not state.split_finer()
                 is_compared, n_before = is_fine, len(constraints)
             elif (doubtful := state.answer_to_recheck(rechecked)) is not None:
                 yield from ask_again(state, doubtful, rechecked, until)
@@ -175,6 +176,12 @@ def seem_many(constraints: Constraints, n_start: int) -> bool:
     """Whether clusters seem to be many, judging from the answers since the first `n_start`, however few."""
     said = [answer for _, answer in islice(constraints, n_start, None)]
     return said.count(Answer.DIFFERENT) - WEIGHT_OF_SAME * said.count(Answer.SAME) >= SURPLUS
+
+
+def are_mostly_same(constraints: Constraints, n_before: int) -> bool:
+    """Whether more answers after the first `n_before` were "same" than "different": parts are fine enough then."""
+    said = [answer for _, answer in islice(constraints, n_before, None)]
+    return said.count(Answer.SAME) > said.count(Answer.DIFFERENT)
 
 
 def compare_first_parts(state: State, n_start: int, n_before: int) -> Generator[Step, Answer, None]:
