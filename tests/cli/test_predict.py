@@ -53,6 +53,22 @@ def test_new_rows_get_clusters_ids_names_and_confidence(folder: Path, capsys: Ca
     assert pl.read_csv("a.csv").equals(out)
 
 
+def test_a_file_with_decimal_commas_gives_files_with_decimal_commas(folder: Path, capsys: Captured) -> None:
+    for name in ("flowers.csv", "new.csv"):
+        pl.read_csv(name).write_csv(name, separator=";", decimal_comma=True)
+    Path("flowers.cobras").unlink()
+    assert main(["run", "flowers.csv", "--label", "species", "--session", "flowers.cobras"]) == 0
+    capsys.readouterr()
+    for command in (["export", "flowers.cobras"], ["predict", "flowers.cobras", "new.csv"]):
+        assert main(command) == 0
+        printed = capsys.readouterr().out
+        assert main([*command, "--out", "a.csv"]) == 0
+        capsys.readouterr()
+        assert Path("a.csv").read_text(encoding="utf-8") == f"\ufeff{printed}"
+        written = pl.read_csv("a.csv", separator=";", decimal_comma=True)
+        assert written.schema["confidence" if command[0] == "predict" else "width"] == pl.Float64
+
+
 def test_new_rows_have_the_types_and_weights_of_the_session(folder: Path, capsys: Captured) -> None:
     options = ["--label", "species", "--type", "colour=text", "--weight", "width=4"]
     assert (

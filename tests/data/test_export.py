@@ -49,3 +49,24 @@ def test_bytes_have_no_json(tmp_path: Path, capfd: pytest.CaptureFixture[str], s
     ):
         export_dataset(ds, [0, 1], None, tmp_path / f"out{suffix}")
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("comma", "written"),
+    [
+        (",", "name;score;sales;cluster\nKöln;7,5;1.234,50 €;0\nBonn;0,25;950,00 €;1\n"),
+        (".", "name;score;sales;cluster\nKöln;7.5;1,234.50 €;0\nBonn;0.25;950.00 €;1\n"),
+    ],
+)
+def test_csv_with_semicolons_is_written_as_it_was(tmp_path: Path, comma: str, written: str) -> None:
+    """A spreadsheet that wrote it would else put all cells into one column and take 7.5 for the seventh of May."""
+    text = "name;score;sales\nKöln;7,5;1.234,50 €\nBonn;0,25;950,00 €\n"
+    if comma == ".":
+        text = text.translate(str.maketrans(",.", ".,"))
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    ds = read_dataset(tmp_path / "t.csv")
+    out = export_dataset(ds, np.array([0, 1]), None, tmp_path / "out.csv")
+    assert out.read_bytes() == b"\xef\xbb\xbf" + written.encode()
+    np.testing.assert_array_equal(read_dataset(out, drop=["cluster"]).X, ds.X)
+    tsv = export_dataset(ds, np.array([0, 1]), None, tmp_path / "out.tsv")
+    assert tsv.read_text(encoding="utf-8") == written.replace(";", "\t")

@@ -16,6 +16,8 @@ from cobras.cli.options import Grow, Scheduler, check_session_file, connect_dask
 if TYPE_CHECKING:
     import polars as pl
 
+    from cobras.core.writers import CsvStyle
+
 EXAMPLE = "Example: cobras export flowers.cobras --out flowers-clusters.csv --answers answers.json"
 
 
@@ -121,7 +123,7 @@ def write_export(
         }
         print(json.dumps(report, default=str))
     elif out is None and answers is None:
-        print_frames(frames_with_clusters(dataset, labels, names, cluster_ids), escape)
+        print_frames(frames_with_clusters(dataset, labels, names, cluster_ids), escape, dataset.csv_style)
     else:
         report_files(out, answers)
 
@@ -136,14 +138,16 @@ def check_targets(targets: Iterable[Path | None], sources: Iterable[Path | str |
             raise InvalidDataError(f"{target} is what the clusters are made from. Write to another file.")
 
 
-def print_frames(frames: Iterable[pl.DataFrame], escape: bool) -> None:
+def print_frames(frames: Iterable[pl.DataFrame], escape: bool, style: CsvStyle) -> None:
     """Print tables as one CSV file."""
     from cobras.core.writers import csv_frame
 
     # The frames are written as bytes, below the text layer of standard output.
     sys.stdout.flush()
     for number, frame in enumerate(frames):
-        text = csv_frame(frame, escape=escape).write_csv(include_header=number == 0)
+        text = csv_frame(frame, escape=escape).write_csv(
+            include_header=number == 0, separator=style.separator, decimal_comma=style.decimal_comma
+        )
         sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()
 

@@ -25,6 +25,7 @@ from cobras.cli.options import Scheduler, check_session_file, connect_dask
 if TYPE_CHECKING:
     import polars as pl
 
+    from cobras.core.writers import CsvStyle
     from cobras.data.newitems import NewItems
     from cobras.session.session import Session
 
@@ -74,12 +75,12 @@ def predict(
             table = ClusterTable(opened, unknown_below, dataset.recipe.id or "id")
             frames = table.frames(read_new_items(new, dataset, notes, progress))
             if out is not None:
-                write_frames(frames, out, escape)
+                write_frames(frames, out, escape, dataset.csv_style)
             elif as_json:
                 for _ in frames:
                     pass
             else:
-                print_frames(frames, escape)
+                print_frames(frames, escape, dataset.csv_style)
     if as_json:
         print(json.dumps({"session": str(session), "new": str(new), **table.counts(), "notes": notes}))
         return
@@ -128,13 +129,13 @@ class ClusterTable:
         return {"n": self._counts.total(), "n_unknown": self._counts[None], "clusters": clusters}
 
 
-def write_frames(frames: Iterable[pl.DataFrame], out: Path, escape: bool) -> None:
+def write_frames(frames: Iterable[pl.DataFrame], out: Path, escape: bool, style: CsvStyle) -> None:
     """Write tables into one file, one after the other unless the format wants all at once."""
     from cobras.core.writers import IN_BATCHES, write_batches, write_frame
 
     if out.suffix.lower() in IN_BATCHES:
-        write_batches(frames, out, escape=escape)
+        write_batches(frames, out, escape=escape, style=style)
         return
     import polars as pl
 
-    write_frame(pl.concat(frames), out, escape=escape)
+    write_frame(pl.concat(frames), out, escape=escape, style=style)

@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,26 @@ FORMULA = r"^[=+\-@\t\r]\s*\S"  # a sign alone, such as the - of a gap, is none
 # Digits with separators, a currency or percent: -2,116 or -€ 5 can do no harm, and must stay a number.
 NUMBER = r"^[+-]?\p{Zs}?\p{Sc}?\p{Zs}?[.,]?\d[\d.,'’\p{Zs}]*([eE][+-]?\d+)?[%\p{Sc}]?$"
 IN_BATCHES = (".csv", ".tsv", ".parquet", ".jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvStyle:
+    """How a CSV file is written.
+
+    Attributes
+    ----------
+    separator : str
+        What stands between cells. With semicolons a file begins with the mark of UTF-8: such files are for
+        spreadsheets, which take it for Latin-1 otherwise.
+    decimal_comma : bool
+        Whether fractions begin with a comma; in TSV, too.
+    """
+
+    separator: str = ","
+    decimal_comma: bool = False
+
+
+PLAIN = CsvStyle()
 
 
 def answers_table(records: Sequence[Record], ids: Sequence[Any] | None = None) -> dict[str, list[Any]]:
@@ -200,7 +221,12 @@ def escape_formulas(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_frame(
-    frame: pl.DataFrame, path: str | os.PathLike[str], *, escape: bool = True, private: bool = False
+    frame: pl.DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    escape: bool = True,
+    private: bool = False,
+    style: CsvStyle = PLAIN,
 ) -> Path:
     """Write a data frame by suffix, atomically; see `write_table`."""
     import polars as pl
@@ -221,11 +247,15 @@ def write_frame(
         return _replace(target, partial(frame.write_parquet, compression="zstd"), private)
     if suffix == ".json":
         return _replace(target, frame.write_json, private)
-    return _replace(target, partial(_write_lines, [frame], suffix, escape), private)
+    return _replace(target, partial(_write_lines, [frame], suffix, escape, style), private)
 
 
 def write_batches(
-    batches: Iterable[pl.DataFrame], path: str | os.PathLike[str], *, escape: bool = True
+    batches: Iterable[pl.DataFrame],
+    path: str | os.PathLike[str],
+    *,
+    escape: bool = True,
+    style: CsvStyle = PLAIN,
 ) -> Path:
     """Write one data frame after another into one file, atomically: CSV, TSV, Parquet or JSON Lines, by suffix."""
     target = Path(path)
@@ -238,19 +268,26 @@ def write_batches(
     write = (
         partial(_write_parts, batches)
         if suffix == ".parquet"
-        else partial(_write_lines, batches, suffix, escape)
+        else partial(_write_lines, batches, suffix, escape, style)
     )
     return _replace(target, write)
 
 
-def _write_lines(batches: Iterable[pl.DataFrame], suffix: str, escape: bool, file: str) -> None:
+def _write_lines(
+    batches: Iterable[pl.DataFrame], suffix: str, escape: bool, style: CsvStyle, file: str
+) -> None:
+    separator = "\t" if suffix == ".tsv" else style.separator
     with Path(file).open("wb") as stream:
         for number, batch in enumerate(batches):
             if suffix == ".jsonl":
                 batch.write_ndjson(stream)
             else:
                 csv_frame(batch, escape=escape).write_csv(
-                    stream, separator="\t" if suffix == ".tsv" else ",", include_header=number == 0
+                    stream,
+                    separator=separator,
+                    decimal_comma=style.decimal_comma,
+                    include_header=number == 0,
+                    include_bom=number == 0 and separator == ";",
                 )
 
 

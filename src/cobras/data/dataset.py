@@ -17,7 +17,7 @@ from cobras.core.exceptions import DataChangedError, InvalidDataError
 from cobras.core.frames import Items, NewRows, is_frame
 from cobras.core.notebook import quantity, show_html
 from cobras.core.types import ClusterNames, ClusterNumbers, FloatArray, IndexArray, StableIds
-from cobras.core.writers import with_clusters
+from cobras.core.writers import PLAIN, CsvStyle, with_clusters
 from cobras.data.items.images import Photo
 from cobras.data.recipe import Recipe
 
@@ -95,6 +95,8 @@ class Dataset:
         Fetches the features of some rows where `X` is a dask array; use `features`.
     given : GivenFrame or None
         The data frame that it was read from.
+    csv_style : CsvStyle
+        How the CSV file that was read is written, for export; always the usual way for what is larger than memory.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class Dataset:
     large: LargeTable | None = field(default=None, repr=False, compare=False)
     fetch: Callable[[IndexArray], FloatArray] | None = field(default=None, repr=False, compare=False)
     given: GivenFrame | None = field(default=None, repr=False, compare=False)
+    csv_style: CsvStyle = field(default=PLAIN, repr=False, compare=False)
 
     @property
     def kind(self) -> str:

@@ -46,6 +46,7 @@ def export_dataset(
     With `cluster_ids`, one for each cluster number, there is a column of these, too: they stay with their clusters.
 
     In CSV and TSV, a text that a spreadsheet would take for a formula gets an apostrophe, unless `escape` is false.
+    CSV has semicolons and decimal commas where the file that was read has them.
 
     Examples
     --------
@@ -61,5 +62,5 @@ def export_dataset(
     frames = frames_with_clusters(dataset, labels, names, cluster_ids)
     # JSON is one list, which cannot be written in pieces; a large table is refused it.
     if dataset.large is None:
-        return write_frame(next(frames), path, escape=escape)
-    return write_batches(frames, path, escape=escape)
+        return write_frame(next(frames), path, escape=escape, style=dataset.csv_style)
+    return write_batches(frames, path, escape=escape, style=dataset.csv_style)

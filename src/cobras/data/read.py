@@ -17,6 +17,7 @@ from cobras.core.checks import is_dask
 from cobras.core.exceptions import InvalidDataError, first_line
 from cobras.core.frames import is_frame
 from cobras.core.types import FloatArray
+from cobras.core.writers import PLAIN, CsvStyle
 from cobras.data.dataset import Card, Dataset, Row, Text
 from cobras.data.frames import NAME, GivenFrame, open_frame
 from cobras.data.guess import Choices, Kind, holds_series, image_place, kind_of_table, leads_out
@@ -325,6 +326,7 @@ class _Items:
             labels=None if choices.label is None else self.frame[choices.label].to_numpy(),
             card=card,
             given=self.given,
+            csv_style=self._csv_style(found.get("columns") or ()),
             notes=tuple(note for note in self.notes if note),
             recipe=choices.recipe(
                 kind=self.kind,
@@ -343,6 +345,13 @@ class _Items:
                 **found,
             ),
         )
+
+    def _csv_style(self, columns: Sequence[ColumnRecipe]) -> CsvStyle:
+        """How a file with semicolons was written; other files are written in the usual way."""
+        if not self.extent.has_semicolons:
+            return PLAIN
+        written = [column.notation for column in columns if column.notation is not None]
+        return CsvStyle(";", self.extent.has_commas or any(notation.decimal == "," for notation in written))
 
 
 def _read_rows(

@@ -311,3 +311,11 @@ def test_a_table_with_a_column_of_texts_is_shown_as_texts(tmp_path: Path, file: 
         assert [field["name"] for field in item["card"]["fields"]] == ["x"]
         suggestions = [c["suggestion"] for c in client.look("clusters")["clusters"]]
         assert any("goal" in s and "court" not in s for s in suggestions)
+
+
+def test_a_file_with_semicolons_is_downloaded_with_semicolons(tmp_path: Path) -> None:
+    table = tmp_path / "umsatz.csv"
+    table.write_text("x;y\n" + "".join(f"{k},5;{k % 3}\n" for k in range(12)))
+    with serving(read_dataset(table), tmp_path / "umsatz.cobras") as client:
+        content = client.get("/api/export?format=csv").content
+    assert content.startswith(b"\xef\xbb\xbfx;y;cluster_id;cluster\n0,5;0;0;0\n")

@@ -76,7 +76,11 @@ def read_delimited(
     if commas := [repr(column.name) for column, has_commas in columns if has_commas]:
         notes.append(f"Read decimal commas in {', '.join(commas)}.")
     frame = pl.DataFrame([column for column, _ in columns])
-    return frame, notes, Extent(header=layout.above, has_semicolons=layout.delimiter == ";")
+    return (
+        frame,
+        notes,
+        Extent(header=layout.above, has_semicolons=layout.delimiter == ";", has_commas=bool(commas)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

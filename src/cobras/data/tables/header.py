@@ -56,6 +56,8 @@ class Extent:
         The number of lines of the header below its first, where that is given.
     has_semicolons : bool
         Whether semicolons separate the cells, which leaves the comma to fractions. It is always found out.
+    has_commas : bool
+        Whether fractions begin with a comma in any column of numbers. It is always found out.
     """
 
     sheet: str | None = None
@@ -65,6 +67,7 @@ class Extent:
     times: bool = True
     sub_header: int = 0
     has_semicolons: bool = False
+    has_commas: bool = False
 
 
 WHOLE = Extent()  # all is to be found out

@@ -41,7 +41,9 @@ def labels_file(dataset: Dataset, view: View, stem: str, suffix: str, escape: bo
         raise InvalidDataError("The table is too large to be sent to a page; use cobras export.")
     frame = with_clusters(dataset.frame, view.labels, dict(view.names), view.ids)
     with tempfile.TemporaryDirectory() as folder:
-        content = write_frame(frame, Path(folder, f"clusters.{suffix}"), escape=escape).read_bytes()
+        content = write_frame(
+            frame, Path(folder, f"clusters.{suffix}"), escape=escape, style=dataset.csv_style
+        ).read_bytes()
     return File(f"{stem}-clusters.{suffix}", CSV if suffix == "csv" else PARQUET, content)
 
 
