@@ -385,6 +385,10 @@ def test_boards_come_by_themselves_and_the_choice_is_kept(browser: Browser, tmp_
             page.wait_for_timeout(50)
         board = open_board(page)
         expect(page.locator(".notice")).to_contain_text("B goes back to pairs")
+        # What is marked in the texts is said below them.
+        assert page.locator("#board-cards mark").count() > 0
+        expect(page.locator("#board-marked")).to_have_text("Marked: longer words that some cards share.")
+        expect(page.locator("#board-marked")).to_be_visible()
         # Blind: nothing tells the clusters of the cards.
         assert page.locator("#board-cards .tag, #board-cards .dot").count() == 0
         for row in board.cards:

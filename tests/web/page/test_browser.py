@@ -174,6 +174,25 @@ def test_two_tabs_lose_and_double_nothing(browser: Browser, tmp_path: Path) -> N
         context.close()
 
 
+def test_a_name_that_another_cluster_has_is_told(page: Page) -> None:
+    open_pair(page)
+    names = page.get_by_label("Name of cluster")
+    n_answers = 0
+    while names.count() < 2:
+        press(page, "d")
+        n_answers += 1
+        expect_answers(page, n_answers)
+        page.wait_for_timeout(200)  # the list comes after the question
+    for k, name in ((0, "lily"), (1, "rose")):
+        names.nth(k).fill(name)
+        names.nth(k).press("Enter")
+        expect(page.locator("#saved")).to_contain_text(f"is called {name}")
+        expect(page.locator(".notice", has_text="too")).to_have_count(0)
+    names.nth(1).fill("lily")
+    names.nth(1).press("Enter")
+    expect(page.locator(".notice")).to_contain_text("is called lily, too. If the two are one, merge them.")
+
+
 def test_keys_are_off_while_typing(page: Page) -> None:
     pair = open_pair(page)
     name = page.get_by_label("Name of cluster 0")

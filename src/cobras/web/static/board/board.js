@@ -176,6 +176,7 @@ async function take(found, number, mine) {
   }
   board.set(found);
   byId("board").className = found.cards[0].card.kind;
+  byId("board-marked").hidden = !byId("board-cards").querySelector("mark");
   byId("board-unused").hidden = !found.unused.length;
   byId("board-unused").textContent = unusedWords(found.unused);
   byId("board").dataset.board = `${cards}|${piles}`;

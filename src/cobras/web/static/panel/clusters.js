@@ -223,9 +223,12 @@ function mergeButton(cluster) {
 }
 
 /** @param {Cluster} cluster @param {string} text */
-function rename(cluster, text) {
-  if (text.trim() === cluster.name) return;
-  change("name", { cluster: numberOf(cluster.id), text: text.trim(), version: version() });
+async function rename(cluster, text) {
+  const name = text.trim();
+  if (name === cluster.name) return;
+  const saved = await change("name", { cluster: numberOf(cluster.id), text: name, version: version() });
+  const twin = saved && name && clusters.value?.clusters.find((other) => other.id !== cluster.id && other.name === name);
+  if (twin) showNotice(`Cluster ${twin.id} is called ${name}, too. If the two are one, merge them.`);
 }
 
 function showFocus() {
