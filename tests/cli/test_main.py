@@ -134,7 +134,7 @@ def test_data_that_changed_or_is_gone(
     capsys.readouterr()
     for change, sentence in (
         (text.replace("length", "height"), "is not what it was when the session began"),
-        (text.replace("f00,", "f00,1"), "belongs to another table"),
+        (text.replace("f00,", "f00,1"), "or to an earlier state of it: that one has other values"),
         ("\n".join(text.splitlines()[:-1]), "belongs to another table"),
     ):
         flowers.write_text(change)
@@ -144,9 +144,13 @@ def test_data_that_changed_or_is_gone(
         assert captured.out == ""
     flowers.rename("moved.txt")
     assert main(["export", "s.cobras"]) == 2
-    assert "The data of s.cobras is gone: there is no" in capsys.readouterr().err
+    gone = capsys.readouterr().err
+    assert "The data of s.cobras is gone: there is no" in gone
+    assert "cobras serve PATH --session s.cobras, or --data PATH for export and predict" in gone
     Path("moved.txt").write_text(text)
     assert main(["export", "s.cobras", "--data", "moved.txt", "--out", "out.csv"]) == 0
+    more = ["--label", "species", "--max-queries", "5", "--session", "s.cobras"]
+    assert main(["run", "moved.txt", *more]) == 0
 
 
 def test_a_change_that_only_the_full_comparison_finds_ends_the_conversation(

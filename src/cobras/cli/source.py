@@ -313,7 +313,8 @@ def _find_data(file: Path, source: str | None) -> Path:
         if path.exists():
             return path
     raise InvalidDataError(
-        f"The data of {file} is gone: there is no {source}. Give its path if it has moved."
+        f"The data of {file} is gone: there is no {source}. If it has moved, say where: "
+        f"cobras serve PATH --session {file}, or --data PATH for export and predict."
     )
 
 

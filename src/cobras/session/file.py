@@ -306,8 +306,8 @@ class SessionFile:
         other = f"has {n_rows} rows" if is_known else "has other values, another order or another type"
         return DataChangedError(
             f"{self._journal.path.name} belongs to another table than the one given ({n_given} rows with "
-            f"{self._X.shape[1]} features of {self._X.dtype}): that one {other}. Open it with the data it was made "
-            "with, read by the same options, or use another file."
+            f"{self._X.shape[1]} features of {self._X.dtype}), or to an earlier state of it: that one "
+            f"{other}. Open it with the data it was made with, read by the same options, or use another file."
         )
 
 
