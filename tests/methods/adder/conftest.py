@@ -4,8 +4,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
+from cobras.methods.adder.geometry.points import Points
 from cobras.methods.adder.knowledge import Options
-from cobras.methods.adder.points import Points
 from cobras.methods.adder.predictors import predictor_names
 from cobras.methods.adder.state import State
 from cobras.spaces.euclidean import EuclideanSpace

@@ -6,9 +6,9 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from cobras import LabelOracle, Session, run
-from cobras.methods.adder import points as module
 from cobras.methods.adder.certainty import NewRows
-from cobras.methods.adder.points import SHARPNESS
+from cobras.methods.adder.geometry import points as module
+from cobras.methods.adder.geometry.relations import SHARPNESS
 from cobras.methods.adder.predictors import PREDICTORS, KnownPoints
 
 X, y = load_iris(return_X_y=True)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints, LabelOracle, Session, run
 from cobras.core.constraints import Marked
-from cobras.methods.adder import points
+from cobras.methods.adder.geometry import points
 from cobras.methods.adder.marks import Marks
 from tests.laws.problems import problems
 

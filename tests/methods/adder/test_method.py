@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from cobras import ADDER, Answer, LabelOracle, SeriesSpace, Session, run
 from cobras.core.constraints import Constraints
-from cobras.methods.adder import adder, points
+from cobras.methods.adder import adder
+from cobras.methods.adder.geometry import points
 from cobras.spaces.euclidean import EuclideanSpace
 from tests.laws.problems import problems
 
@@ -94,7 +95,7 @@ def test_the_first_question_needs_the_parts_alone(monkeypatch):
     """Nothing is measured until it is answered; and then once, though two threads want it."""
     measured = []
     measure = points.Points._measure
-    monkeypatch.setattr(points.Points, "_measure", lambda self: (measured.append(self), measure(self))[1])
+    monkeypatch.setattr(points.Points, "_measure", lambda *given: (measured.append(given), measure(*given)))
     session = Session(X, "adder", random_state=0)
     pair = session.ask()
     assert not measured

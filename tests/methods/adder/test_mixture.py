@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, pair_confusion_matrix
 
+from cobras.methods.adder.geometry.points import Points
 from cobras.methods.adder.mixture import (
     SHARPNESSES,
     entropy,
@@ -17,7 +18,6 @@ from cobras.methods.adder.mixture import (
     predict,
     row_shares,
 )
-from cobras.methods.adder.points import Points
 from cobras.methods.adder.predictors import PREDICTORS, KnownPoints, predictor_names
 from cobras.spaces.euclidean import EuclideanSpace
 

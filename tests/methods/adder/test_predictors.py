@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cobras import InvalidDataError, Session
-from cobras.methods.adder.points import Points
+from cobras.methods.adder.geometry.points import Points
 from cobras.methods.adder.predictors import (
     LEAF,
     PREDICTORS,

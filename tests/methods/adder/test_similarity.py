@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cobras import Answer, Constraints
-from cobras.methods.adder.points import BLOCKS, MEASURES, SHARES
+from cobras.methods.adder.geometry.relations import BLOCKS, MEASURES, SHARES
 from cobras.methods.adder.similarity import (
     ACROSS,
     FAR_SAME,

@@ -28,8 +28,8 @@ from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, Pair
 from cobras.methods.adder.certainty import Certainty
+from cobras.methods.adder.geometry.points import split_all
 from cobras.methods.adder.knowledge import FEW, Options, with_nodes
-from cobras.methods.adder.points import split_all
 from cobras.methods.adder.predictors import predictor_names
 from cobras.methods.adder.recheck import Recheck, share_of_wrong_answers
 from cobras.methods.adder.state import State

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
-from cobras.methods.adder.points import SHARPNESS, Points
+from cobras.methods.adder.geometry.points import Points
+from cobras.methods.adder.geometry.relations import SHARPNESS
 from cobras.methods.adder.state import State
 from cobras.methods.protocol import ANSWERED
 
@@ -65,7 +66,7 @@ class Certainty:
 
 
 class NewRows:
-    """New rows with those relations to points that predictors need; see `cobras.methods.adder.points.Points`.
+    """New rows with those relations to points that predictors need; see `geometry.points.Points`.
 
     Attributes
     ----------

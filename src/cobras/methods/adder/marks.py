@@ -17,7 +17,7 @@ from cobras.core.constraints import Constraints, Marked
 from cobras.core.exceptions import InconsistentAnswersError
 from cobras.core.partition import SuperInstance
 from cobras.core.types import Answer, BoolArray, IndexArray
-from cobras.methods.adder.points import Points
+from cobras.methods.adder.geometry.points import Points
 
 
 class Marks:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from cobras.core.types import FloatArray, IndexArray
-from cobras.methods.adder.points import Points
+from cobras.methods.adder.geometry.points import Points
 from cobras.methods.adder.predictors import PREDICTORS, KnownPoints, Rows
 from cobras.spaces.kernels.expectation import mixture_shares
 

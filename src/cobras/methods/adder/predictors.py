@@ -14,7 +14,7 @@ import numpy as np
 
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.methods.adder.points import Points
+from cobras.methods.adder.geometry.points import Points
 from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
 
 TINY = 1e-9

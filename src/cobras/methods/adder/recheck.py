@@ -14,8 +14,8 @@ import numpy as np
 
 from cobras.core.constraints import Constraints
 from cobras.core.types import Answer, FloatArray, IndexArray, Pair
+from cobras.methods.adder.geometry.points import Points
 from cobras.methods.adder.mixture import FLOOR
-from cobras.methods.adder.points import Points
 from cobras.methods.adder.predictors import KnownPoints
 
 N_ROUNDS = 5

@@ -5,7 +5,7 @@ steepness s are unknown: a grid of both, for each measure, is weighted by the li
 a few answers tell which of the clusters that were not compared belong together. With k equal clusters t is about
 1 / k, so the thresholds go from two clusters to a thousand, even in their logarithm.
 
-Or the clusters are, roughly, what k-means finds for one of a few small k (`points.BLOCKS`): two points of a block
+Or the clusters are, roughly, what k-means finds for one of a few small k (`BLOCKS`): two points of a block
 are nearly always the same, and two of different blocks as often as the answers say. This is one more measure, whose
 weight is divided among the k. Where it fits, a few answers tell which coarse clustering is meant; elsewhere it soon
 loses its weight.
@@ -25,7 +25,8 @@ import numpy as np
 
 from cobras.core.constraints import Constraints
 from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray
-from cobras.methods.adder.points import MEASURES, SHARES, Points
+from cobras.methods.adder.geometry.points import Points
+from cobras.methods.adder.geometry.relations import MEASURES, SHARES
 
 THRESHOLDS = np.geomspace(0.001, 0.6, 16)
 STEEPNESSES = np.array([0.5, 1, 2, 4, 8])

@@ -13,9 +13,9 @@ import numpy as np
 
 from cobras.core.board import MOST_PILES, Board
 from cobras.core.types import Answer, FloatArray, IndexArray, Pair
-from cobras.methods.adder.knowledge import Knowledge
+from cobras.methods.adder.clustering import Clustering
+from cobras.methods.adder.geometry.points import Points
 from cobras.methods.adder.mixture import entropy
-from cobras.methods.adder.points import Points
 from cobras.methods.adder.predictors import KnownPoints
 from cobras.methods.adder.recheck import Recheck, answers_to_recheck
 from cobras.methods.adder.similarity import OPEN
@@ -27,7 +27,7 @@ SURE = 0.5  # a row that was added is asked about first if it is less sure of it
 MOST_NEW = 8  # of them, after each time that rows were added
 
 
-class State(Knowledge):
+class State(Clustering):
     """What is known, and what to ask next: two components, or the place of an instance, or an answer again."""
 
     def may_ask_about(self, instance: int) -> bool:

@@ -1,27 +1,24 @@
-"""What ADDER knows of the data before any answer: points, and how each is related to the points asked about.
-
-A point is an instance, or a super-instance of a few similar ones where there are more instances than `MOST_POINTS`,
-so that the cost of an answer grows with the data only where the first parts are split anew. For every point that
-takes part in an answer one column of each relation is computed once, O(number of points), and kept.
+"""How points are related: "near", "far", "distance", "narrow" and "wide", and coarse clusterings of them.
 
 Two relations are diffusions over the graph of nearest neighbours. With S its normalised affinities, a unit that
 enters at point i and goes on with probability a at every step spreads as column i of (1 - a)(I - aS)^-1 (Zhou et
-al., Learning with local and global consistency, 2004). No matrix of all pairs is ever made.
+al., Learning with local and global consistency, 2004). No matrix of all pairs is ever made. For every point that
+takes part in an answer one column of each relation is computed once, O(number of points), and kept.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
-from cobras.core.partition import NodeRandom, Partition, SuperInstance
-from cobras.core.types import BoolArray, FloatArray, IndexArray
-from cobras.methods.adder.coordinates import Coordinates, squares_between
-from cobras.methods.adder.neighbors import (
+from cobras.core.partition import NodeRandom
+from cobras.core.types import FloatArray, IndexArray
+from cobras.methods.adder.geometry.coordinates import Coordinates, squares_between
+from cobras.methods.adder.geometry.neighbors import (
     GOES_ON,
     by_distance,
     look_around,
@@ -30,24 +27,17 @@ from cobras.methods.adder.neighbors import (
     spread,
     with_new_rows,
 )
-from cobras.spaces.base import EmbeddedSpace, Space, VectorSpace
 from cobras.spaces.kernels.kmeans import kmeans
 from cobras.spaces.kernels.sums import lowest_rows, sums_by_group
-
-if TYPE_CHECKING:
-    from cobras.methods.protocol import Grown
-    from cobras.spaces.growth import GrownInstance
 
 T = TypeVar("T")
 
 EVERYWHERE = slice(None)
-MOST_POINTS = 5000
 N_NEIGHBORS = 10
 SHARPNESS = {"narrow": 4.0, "wide": 1.0}  # of Gaussian kernels, in units of the median squared distance
 BLOCK = 64  # columns that spread at a time
 FEW_COLUMNS = 100  # up to which a forest is grown
 N_SOURCES = 48  # points from which the quantiles of diffusions are estimated
-FOLLOW = 1.1  # times as many rows as were measured, until all points are measured anew
 # The share of pairs that are more similar, from one in 22,000 to all but one in 22,000, even in its log-odds: with
 # hundreds of clusters all pairs of one cluster are among the first thousandth.
 SHARES: FloatArray = 1 / (1 + np.exp(-np.linspace(-10, 10, 401)))
@@ -55,47 +45,28 @@ MEASURES = ("distance", "near", "far")
 BLOCKS = (2, 3, 4, 5, 6, 8)  # coarse clusterings by k-means: their numbers of clusters
 
 
-class Parts(NamedTuple):
-    """The parts that points are made of.
-
-    Attributes
-    ----------
-    first_parts : tuple of SuperInstance
-        Those of everything.
-    micro : tuple of SuperInstance
-        Those that are points; none if each instance is one.
-    before : Points, optional
-        The points before rows were added, where they are so few that the old points stay where they are.
-    """
-
-    first_parts: tuple[SuperInstance, ...]
-    micro: tuple[SuperInstance, ...]
-    before: Points | None = None
-
-
-class Points:
-    """The points of a space and their relations: "near", "far", "distance", "narrow" and "wide".
+class Relations:
+    """The relations of points to each other.
 
     The first two are diffusions, "distance" is the squared Euclidean distance, and the last two are Gaussians of
     it. Several threads may use one object.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        What the space says of the points; only of the new ones, if there are others before them.
+    seed : int
+    are_columns : bool
+        Whether these are columns of a table, whose tails may be heavy.
+    before : Relations, optional
+        What was measured of the points before these: it is kept, since a few rows more change little.
     """
 
-    def __init__(
-        self, space: VectorSpace | EmbeddedSpace, seed: int, n_parts: int, parts: Parts | None = None
-    ) -> None:
-        self._space = space
-        self._seed = seed
-        if parts is None:
-            micro: tuple[SuperInstance, ...] = ()
-            if isinstance(space, VectorSpace) and space.n > MOST_POINTS:
-                micro = micro_clusters(space, space.root(seed))
-            parts = Parts(tuple(self.split(n_parts)), micro)
-        self.first_parts, self._micro, before = parts
-        self._set_points(before)
+    def __init__(self, rows: FloatArray, seed: int, are_columns: bool, before: Relations | None) -> None:
         if before is None:
-            self._measure()
+            self._measure(rows, seed, are_columns)
         else:
-            self._measure_new(before)
+            self._measure_new(rows, before)
         self.n = len(self._rows)
         self._graph = self._neighbors.affinities()
         self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
@@ -124,93 +95,13 @@ class Points:
         self._kept_points: IndexArray = np.empty(0, dtype=np.intp)
         self._lock = threading.Lock()
 
-    @property
-    def n_instances(self) -> int:
-        """How many instances the points hold."""
-        return self._space.n
-
-    @property
-    def gap(self) -> float:
-        """How far a point is from its nearest neighbour at most."""
-        return self._neighbors.gap
-
-    def split(self, n_parts: int) -> list[SuperInstance]:
-        """A split of everything, largest part first."""
-        return split_all(self._space, self._seed, n_parts)
-
-    def grown_parts(self, first_parts: tuple[SuperInstance, ...], signal: Grown) -> Parts:
-        """The parts of the points after rows were added; the old points keep their numbers."""
-        space, growth = signal.space, signal.growth
-        key = "adder", self, first_parts, growth
-        if key not in space.memo:
-            at = space.nearest(space.new_rows, first_parts)[0]
-            first = space.grow(first_parts, space.new_rows, at)
-            micro: tuple[SuperInstance, ...] = ()
-            before: Points | None = None
-            if self._micro:
-                micro = (*(growth.replaced.get(s, s) for s in self._micro), *growth.added)
-                before = self if space.n <= FOLLOW * self._n_measured else None
-            elif space.n > 2 * MOST_POINTS:
-                # From now on new rows are many to a point, while each of the old ones stays a point.
-                groups = self._space.partition(np.arange(self.n)).groups
-                micro = (
-                    *(s for (s,) in groups),
-                    *micro_clusters(space, space.group(space.new_rows, self._seed)),
-                )
-            space.memo[key] = Parts(first, micro, before)
-        found: Parts = space.memo[key]
-        return found
-
-    def means(self, values: FloatArray) -> FloatArray:
-        """What is known of the last instances, as means over those of each point; 0 where it has none."""
-        at = self._point[-len(values) :]
-        # Column by column: ten times as fast as `np.add.at`.
-        sums = np.column_stack([np.bincount(at, column, self.n) for column in values.T])
-        return sums / np.maximum(np.bincount(at, minlength=self.n), 1)[:, None]
-
-    def _set_points(self, before: Points | None) -> None:
-        # For each point: how many instances it holds, the one that is shown for it, and whether that is allowed.
-        space = self._space
-        if not self._micro:
-            self.weight = np.ones(space.n)
-            self.instance: IndexArray = np.arange(space.n)
-            self._point: IndexArray = self.instance
-            self.may_show: BoolArray = np.ones(space.n, dtype=bool) if space.train is None else space.train
-            return
-        self.weight = np.array([len(s) for s in self._micro], dtype=np.float64)
-        self.instance = np.array([s.representative for s in self._micro])
-        self.may_show = np.array([s.n_train > 0 for s in self._micro])
-        self._point = np.empty(space.n, dtype=np.int32)
-        n_old = 0
-        if before is not None:
-            n_old = before.n
-            self._point[: before.n_instances] = before._point
-            # Of an old point only new rows are looked at: to list the others takes longer than all the rest.
-            grown = [point for point in range(n_old) if self._micro[point] is not before._micro[point]]
-            if grown:
-                new = [cast("GrownInstance", self._micro[point]).new for point in grown]
-                self._point[np.concatenate(new)] = np.repeat(grown, list(map(len, new)))
-        for point, s in enumerate(self._micro[n_old:], n_old):
-            self._point[s.members] = point
-
-    def _measure(self) -> None:
-        space, is_table = self._space, isinstance(self._space, VectorSpace)
-        rows: FloatArray
-        if self._micro:
-            rows = np.array([s.centroid for s in self._micro], dtype=np.float64)
-        else:
-            rows = space.X if isinstance(space, VectorSpace) else space.coordinates()
-            rows = rows.astype(np.float64)
+    def _measure(self, rows: FloatArray, seed: int, are_columns: bool) -> None:
         # Where there are many columns, as with pictures, they have one unit; and series have no columns.
-        self._coordinates = Coordinates.of(rows, is_table and rows.shape[1] <= FEW_COLUMNS)
+        self._coordinates = Coordinates.of(rows, are_columns and rows.shape[1] <= FEW_COLUMNS)
         self._rows: FloatArray = self._coordinates.place(rows)
-        self._n_measured = space.n
         self._neighbors = neighbor_graph(self._rows, N_NEIGHBORS)
-        self._centers = [
-            kmeans(self._rows, k, NodeRandom(self._seed, (0, k))).centers
-            for k in BLOCKS
-            if k < len(self._rows)
-        ]
+        some = [k for k in BLOCKS if k < len(rows)]
+        self._centers = [kmeans(self._rows, k, NodeRandom(seed, (0, k))).centers for k in some]
         self._set_scales()
 
     def _squares_to(self, centers: FloatArray) -> FloatArray:
@@ -226,23 +117,15 @@ class Points:
             "distance": np.quantile(apart, SHARES) if len(apart) else np.ones(len(SHARES))
         }
         # The median of the squared distances is the unit of Gaussian kernels.
-        self.median = float(np.median(apart)) if len(apart) and np.median(apart) > 0 else self.variance
+        self.median: float = float(np.median(apart)) if len(apart) and np.median(apart) > 0 else self.variance
 
-    def _measure_new(self, before: Points) -> None:
-        """Keep what was measured of the old points, of which a few rows more change little."""
-        self._coordinates, self._n_measured = before._coordinates, before._n_measured
-        self._rows, self._neighbors, self._centers = before._rows, before._neighbors, before._centers
-        if new := self._micro[before.n :]:
-            rows = np.array([s.centroid for s in new], dtype=np.float64)
+    def _measure_new(self, rows: FloatArray, before: Relations) -> None:
+        self._coordinates, self._centers = before._coordinates, before._centers
+        self._rows, self._neighbors = before._rows, before._neighbors
+        if len(rows):
             self._rows = np.vstack([before._rows, self._coordinates.place(rows)])
             self._neighbors = with_new_rows(before._neighbors, self._rows, N_NEIGHBORS)
         self.variance, self.median, self._quantiles = before.variance, before.median, before._quantiles
-
-    def _units(self, points: IndexArray) -> FloatArray:
-        """One column for each of these points, with a one there."""
-        units = np.zeros((self.n, len(points)), dtype=np.float32)
-        units[points, np.arange(len(points))] = 1
-        return units
 
     def _set_quantiles(self, sources: IndexArray, arrives: dict[str, FloatArray]) -> None:
         others = self._units(sources) == 0
@@ -258,10 +141,16 @@ class Points:
         found = spread(self._graph, source)
         return {name: np.maximum(found[x], np.float32(1e-12)) for x, name in enumerate(GOES_ON)}
 
-    def of(self, instances: Sequence[int]) -> IndexArray:
-        """The points that hold these instances."""
-        points: IndexArray = self._point[np.asarray(instances, dtype=np.intp)]
-        return points
+    def _units(self, points: IndexArray) -> FloatArray:
+        """One column for each of these points, with a one there."""
+        units = np.zeros((self.n, len(points)), dtype=np.float32)
+        units[points, np.arange(len(points))] = 1
+        return units
+
+    @property
+    def gap(self) -> float:
+        """How far a point is from its nearest neighbour at most."""
+        return self._neighbors.gap
 
     def columns(self, relation: str, points: IndexArray, at: IndexArray | slice = EVERYWHERE) -> FloatArray:
         """How the points `at`, in rows, are related to these points, in columns."""
@@ -395,46 +284,7 @@ class Points:
         covered: FloatArray = total / reach / own.mean()
         return covered
 
-    def amount_around(self, amount: FloatArray) -> FloatArray:
-        """How much of an amount per instance there is around every point, by a short diffusion."""
-        found = look_around(self._graph, (self.weight * amount).astype(np.float32))
-        around: FloatArray = found / self._reach["near"]
-        return around
-
-    def partition(self, clusters: IndexArray, parts: Sequence[IndexArray] = ()) -> Partition:
-        """The clustering in which every point is in its cluster; `parts` become super-instances of their own."""
-        super_instances: Sequence[SuperInstance] = self._micro
-        if not self._micro:
-            # A super-instance is what lies in one cluster and in one first part: its representative is near.
-            part = np.empty(self.n, dtype=np.int64)
-            for number, points in enumerate([*(s.members for s in self.first_parts), *parts]):
-                part[points] = number
-            codes = clusters * (len(self.first_parts) + len(parts)) + part
-            super_instances = [s for (s,) in self._space.partition(codes).groups]
-            # They come in the order of their codes.
-            clusters = np.flatnonzero(np.bincount(codes)) // (len(self.first_parts) + len(parts))
-        order = np.argsort(clusters, kind="stable")
-        groups = np.split(order, np.flatnonzero(np.diff(clusters[order])) + 1)
-        groups.sort(key=lambda group: int(group[0]))
-        return Partition.of(tuple(map(super_instances.__getitem__, group.tolist())) for group in groups)
-
-
-def split_all(space: Space, seed: int, n_parts: int) -> list[SuperInstance]:
-    """A split of everything, largest part first."""
-    return sorted(space.split(space.root(seed), n_parts), key=lambda part: -len(part))
-
-
-def micro_clusters(space: VectorSpace, everything: SuperInstance) -> tuple[SuperInstance, ...]:
-    """Small super-instances, in two steps: parts, then parts of parts in proportion to their size."""
-    from cobras.spaces.euclidean import EuclideanSpace
-
-    # One k-means into thousands of parts is O(n k); two steps of about sqrt(k) parts are O(n sqrt(k)). Parts so
-    # small need not be the best of ten starts: with 10^6 rows all is measured in 1.1 s of CPU instead of 1.8 s.
-    # They are others than those that the space itself would make, hence another draw.
-    rough = EuclideanSpace(space.X, space.train, n_init=1)
-    coarse = int(np.sqrt(MOST_POINTS / 2))
-    found: list[SuperInstance] = []
-    for part in rough.split(everything, coarse, draw=1):
-        n_parts = max(1, round(MOST_POINTS / 2 * len(part) / len(everything)))
-        found += rough.split(part, n_parts, draw=1)
-    return tuple(found)
+    def _around(self, total: FloatArray) -> FloatArray:
+        """How much there is around every point of an amount that lies at the points, by a short diffusion."""
+        found: FloatArray = look_around(self._graph, total.astype(np.float32)) / self._reach["near"]
+        return found

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from scipy.stats import kurtosis, rankdata
 
-from cobras.methods.adder.coordinates import Coordinates, Ranks, Unit, has_heavy_tails
+from cobras.methods.adder.geometry.coordinates import Coordinates, Ranks, Unit, has_heavy_tails
 
 values = st.lists(st.integers(-5, 5), min_size=1, max_size=20)
 

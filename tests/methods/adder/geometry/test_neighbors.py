@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from cobras.methods.adder.neighbors import by_distance, nearest, neighbor_graph, with_new_rows
+from cobras.methods.adder.geometry.neighbors import by_distance, nearest, neighbor_graph, with_new_rows
 
 
 @given(st.integers(2, 300), st.integers(1, 20), st.integers(1, 12), st.integers(0, 100), st.booleans())

@@ -1,0 +1,1 @@
+"""Where points lie, and how they are related."""
