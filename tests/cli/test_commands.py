@@ -34,6 +34,9 @@ def test_ask_resume_and_export_without_the_first_options(
     assert begun.stderr == ""
     assert "Used 'colour' as categories." in begun.stdout
     assert "Answers are saved in flowers.cobras." in begun.stdout
+    pl.read_csv(flowers).write_parquet("flowers.parquet")
+    own = " ".join(cobras("ask", "flowers.parquet", keys="q").stdout.split())  # lines are folded
+    assert "saved in flowers.parquet.cobras, since flowers.cobras is about another file." in own
     resumed = cobras("ask", "flowers.csv", keys="zn\nn\n")
     assert "Resumed: 3 answers in flowers.cobras." in resumed.stdout
     assert resumed.stdout.splitlines()[-1].startswith("Saved in flowers.cobras: 4 answers, ")

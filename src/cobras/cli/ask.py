@@ -17,6 +17,7 @@ from cobras.cli.options import (
     check_budget,
     connect_dask,
     is_session,
+    place_of_answers,
     session_file,
 )
 
@@ -81,7 +82,7 @@ def ask_in_terminal(
         if session.n_answers:
             opening = f"Resumed: {quantity(session.n_answers, 'answer')} in {relative_path(file)}."
         else:
-            opening = "\n".join([*dataset.notes, f"Answers are saved in {relative_path(file)}."])
+            opening = "\n".join([*dataset.notes, place_of_answers(path, file)])
         loop = BoardLoop if board else AskLoop
         loop(dataset, session, console, open_keys(), file, max_queries).run(opening)
 

@@ -261,6 +261,18 @@ def session_file(path: Path, session: Path | None) -> Path:
     return own if own.exists() or _is_about_another(usual, plain) else usual
 
 
+def place_of_answers(path: Path | None, file: Path) -> str:
+    """Return the sentence that says in which session file answers are kept, and why that has not the usual name."""
+    from cobras.cli import relative_path
+
+    reason = ""
+    if path is not None and file.name == f"{path.name}.cobras":
+        usual = file.with_name(f"{path.stem}.cobras")
+        if usual != file and _is_about_another(usual, path):
+            reason = f", since {relative_path(usual)} is about another file"
+    return f"Answers are saved in {relative_path(file)}{reason}."
+
+
 def check_session_file(file: Path) -> None:
     """Refuse data in place of the session file that must be given, and name that file where there is one."""
     from cobras.core.exceptions import SessionFileError

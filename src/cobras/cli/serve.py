@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobras.cli.options import DataPath, Options, SessionPath, connect_dask, is_session, session_file
+from cobras.cli.options import (
+    DataPath,
+    Options,
+    SessionPath,
+    connect_dask,
+    is_session,
+    place_of_answers,
+    session_file,
+)
 from cobras.web.serve import open_browser
 
 if TYPE_CHECKING:
@@ -97,7 +105,7 @@ def serve_page(path: Path | None, file: Path, options: Options, browser: bool, *
 
         def ready() -> None:
             # The address comes first and is flushed: programs that start the server read it from this line.
-            lines = [server.address, f"Answers are saved in {relative_path(file)}. Ctrl-C ends."]
+            lines = [server.address, f"{place_of_answers(data, file)} Ctrl-C ends."]
             if not server.is_private:
                 lines.append(
                     f"Listening on {server.host}: whoever reaches this machine and knows the token in the address "
