@@ -8,7 +8,7 @@ import numpy as np
 
 from cobras.core.partition import Partition
 from cobras.core.types import Answer, FloatArray, IndexArray
-from cobras.methods.adder.knowledge import Knowledge
+from cobras.methods.adder.knowledge import Knowledge, sums_between
 from cobras.methods.adder.mixture import Prediction, expected_ari, predict_at, row_shares
 from cobras.methods.adder.predictors import Rows
 from cobras.methods.adder.recheck import believed_clusters
@@ -105,13 +105,12 @@ class Clustering(Knowledge):
         """How likely each two clusters that are shown are one; `number` is the one of each point."""
         roots, complete = self._roots(), self._in_complete()
         at = self.points.of(roots)
-        of = np.zeros((len(roots), n_clusters))
-        of[np.arange(len(roots)), number[at]] = 1
-        size = of.sum(axis=0)
+        of = number[at]
+        size = np.bincount(of, minlength=n_clusters)
         apart = self._apart() | complete[at] | complete[at][:, None]
         np.fill_diagonal(apart, False)
-        chances = of.T @ self._chances() @ of / np.maximum(np.outer(size, size), 1)
-        chances[of.T @ apart @ of > 0] = 0
+        chances = sums_between(self._chances(), of, n_clusters) / np.maximum(np.outer(size, size), 1)
+        chances[sums_between(apart, of, n_clusters) > 0] = 0
         np.fill_diagonal(chances, 1)
         return chances
 

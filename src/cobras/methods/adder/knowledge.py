@@ -13,7 +13,7 @@ import numpy as np
 from cobras.core.constraints import Constraints
 from cobras.core.partition import Child, Partition, Split, SuperInstance
 from cobras.core.threads import one_thread
-from cobras.core.types import Answer, BoolArray, FloatArray
+from cobras.core.types import Answer, BoolArray, FloatArray, IndexArray
 from cobras.methods.adder.geometry.points import Parts, Points
 from cobras.methods.adder.marks import Marks
 from cobras.methods.adder.mixture import Prediction, predict, row_shares
@@ -232,12 +232,9 @@ class Knowledge:
         def make() -> tuple[list[int], FloatArray]:
             known = self._known()
             roots = self._roots()
-            # Means over the seeds of components, by sums over rows and columns that stand side by side.
-            order = np.argsort(known.clusters, kind="stable")
-            starts = np.searchsorted(known.clusters[order], np.arange(len(roots)))
-            rows = np.add.reduceat(self._similarities()[order][:, order], starts, 0)
+            sums = sums_between(self._similarities(), known.clusters, len(roots))
             size = np.bincount(known.clusters)
-            return roots, np.add.reduceat(rows, starts, 1) / (size[:, None] * size)
+            return roots, sums / (size[:, None] * size)
 
         return self._latest(make, "components")
 
@@ -291,6 +288,25 @@ class Knowledge:
 def with_nodes(partition: Partition) -> Partition:
     """A clustering in which every super-instance is a node that can be split."""
     return Partition(tuple(tuple(map(as_node, group)) for group in partition.groups))
+
+
+def sums_between(values: FloatArray | BoolArray, groups: IndexArray, n_groups: int) -> FloatArray:
+    """The sums of a square table over the rows of each group and the columns of each group.
+
+    Examples
+    --------
+    >>> sums_between(np.arange(9.0).reshape(3, 3), np.array([2, 0, 2]), 3)
+    array([[ 4.,  0.,  8.],
+           [ 0.,  0.,  0.],
+           [ 8.,  0., 16.]])
+    """
+    # Rows and columns of a group stand side by side, which is many times as fast as products with its members.
+    order = np.argsort(groups, kind="stable")
+    used, starts = np.unique(groups[order], return_index=True)
+    rows = np.add.reduceat(values[order][:, order], starts, 0, dtype=np.float64)
+    sums = np.zeros((n_groups, n_groups))
+    sums[np.ix_(used, used)] = np.add.reduceat(rows, starts, 1)
+    return sums
 
 
 def as_node(s: SuperInstance) -> SuperInstance:

@@ -126,7 +126,9 @@ def expected_ari(p: FloatArray, shown: IndexArray, weight: FloatArray, same: Flo
     mass[used] = np.add.reduceat((weight[:, None] * p)[order], starts, axis=0)
     total = mass.sum(axis=0)
     # The instances of a point are together for sure, whatever the clusters that it may be in.
-    alone = float((same * (p.T @ (weight[:, None] ** 2 * p))).sum())
+    # In single precision, which takes half the time: of all that is done here it takes longest.
+    single = (weight[:, None] * p).astype(np.float32)
+    alone = float((same * (single.T @ single)).sum())
     within = float((weight * (weight - 1)).sum())
     # Pairs that are shown as one and are one.
     together = (float((mass @ same * mass).sum()) - alone + within) / 2
