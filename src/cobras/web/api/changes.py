@@ -221,5 +221,6 @@ def revision_message(history: Sequence[Record], body: bodies.Revise, revision: R
     if lost:
         text += f" {lost} later {'answer no longer applies' if lost == 1 else 'answers no longer apply'}."
     if unasked:
-        text += f" {unasked} later {'answer is' if unasked == 1 else 'answers are'} kept as constraints."
+        still = "answer still counts" if unasked == 1 else "answers still count"
+        text += f" {unasked} later {still}, though nothing is asked about them any more."
     return text
