@@ -121,9 +121,10 @@ def adder(
                 yield from compare_first_parts(state, n_start, n_before)
                 is_compared, is_known = True, len(constraints) - n_start >= FEW
             elif not is_fine and (is_known or seem_many(constraints, n_start)):
-                # After rows were added, old ones stay where they are until the next answer.
-                stays = state.is_held or are_mostly_same(constraints, n_before)
-                is_fine = stays or not state.split_finer()
+                # After rows were added, old ones stay where they are until the next answer. A few parts that are
+                # mostly the same are fine enough.
+                are_fine = len(state.first_parts) <= MANY and are_mostly_same(constraints, n_before)
+                is_fine = state.is_held or are_fine or not state.split_finer()
                 is_compared, n_before = is_fine, len(constraints)
             elif (doubtful := state.answer_to_recheck(rechecked)) is not None:
                 yield from ask_again(state, doubtful, rechecked, until)
@@ -179,7 +180,7 @@ def seem_many(constraints: Constraints, n_start: int) -> bool:
 
 
 def are_mostly_same(constraints: Constraints, n_before: int) -> bool:
-    """Whether more answers after the first `n_before` were "same" than "different": parts are fine enough then."""
+    """Whether more answers after the first `n_before` were "same" than "different"."""
     said = [answer for _, answer in islice(constraints, n_before, None)]
     return said.count(Answer.SAME) > said.count(Answer.DIFFERENT)
 
