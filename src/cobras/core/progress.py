@@ -13,12 +13,12 @@ from cobras.core.partition import NodePath, Partition, SuperInstance
 from cobras.core.types import Answer, IndexArray, LabelArray, Pair, Record
 
 WINDOW = 20  # answers over which stability is measured
-# A stop is suggested from this expected ARI on, after this many answers: on the tasks of the paper, 250 answers
-# then add less than 0.02 in the mean. That clusters were stable over the last answers is no reason: with COBRAS,
-# 0.1 was still to be gained then. Both are printed by `python -m benchmarks.stopping`.
-ENOUGH, FEWEST = 0.97, 10
+# A stop is suggested where the expected ARI was at least so high after each of the last answers: on the tasks of
+# the paper, 250 answers then add less than 0.02 in the mean. That clusters were stable over the last answers is no
+# reason: with COBRAS, 0.1 was still to be gained then. Both are printed by `python -m benchmarks.stopping`.
+ENOUGH, LASTING = 0.9, 10
 SHORTEST, TREND = 40, 60  # answers from which the number of further ones is estimated: at least, and at most
-N_FORETOLD = 20  # beyond this many, estimates were wrong too often to be said
+N_FORETOLD = 30  # beyond this many, estimates were wrong too often to be said
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def measure(
     reason = ""
     if exhausted:
         reason = "Nothing is left worth asking."
-    elif ari is not None and ari >= ENOUGH and len(expected) > FEWEST and not unsatisfied:
+    elif is_enough(expected) and not unsatisfied:
         reason = "The clusters are probably nearly what you mean."
     return Progress(
         n_answers=sum(r.kind in ("answer", "board") for r in history),
@@ -181,6 +181,18 @@ def measure(
         ari_range=bounds,
         n_left=None if reason else n_answers_left(expected),
     )
+
+
+def is_enough(expected: Sequence[float | None], enough: float = ENOUGH) -> bool:
+    """Whether the expected ARI was high enough, now and before each of the last answers.
+
+    Examples
+    --------
+    >>> is_enough([0.5] + 11 * [0.95]), is_enough(11 * [0.95] + [0.5]), is_enough([1.0])
+    (True, False, False)
+    """
+    last = expected[-LASTING - 1 :]
+    return len(last) > LASTING and all(value is not None and value >= enough for value in last)
 
 
 def ari_range(expected: float) -> tuple[float, float]:
@@ -200,24 +212,26 @@ def ari_range(expected: float) -> tuple[float, float]:
 def n_answers_left(expected: Sequence[float | None]) -> int | None:
     """About how many answers it takes until the expected ARI is enough; None where that cannot be said.
 
-    What is missing to 1 is taken to shrink by the same share with every answer, as it did over the last ones.
+    What is missing to 1 is taken to shrink by the same share with every answer, as it did over the last ones. Then
+    it has to last, and now and then it does not at once.
 
     Examples
     --------
-    >>> n_answers_left([1 - 0.95**n for n in range(60)])
-    10
+    >>> n_answers_left([1 - 0.95**n for n in range(42)])
+    20
     >>> n_answers_left([0.5] * 60)
     """
     recent = [1 - value for value in expected[-TREND - 1 :] if value is not None]
     if len(recent) <= SHORTEST or not 0 < recent[-1] < 1:
         return None
     missing = np.log(np.maximum(recent, 1e-3))
-    slope = float(np.polyfit(np.arange(len(missing)), missing, 1)[0])
-    needed = float(np.log(1 - ENOUGH) - missing[-1])
-    # Needed is negative, or one may stop already.
-    if slope > -1e-3 or needed > 0 or needed / slope > N_FORETOLD:
+    slope, start = map(float, np.polyfit(np.arange(len(missing)), missing, 1))
+    now = max(float(missing[-1]), start + slope * (len(missing) - 1))
+    needed = float(np.log(1 - ENOUGH)) - now
+    # Needed is negative, or it is enough already.
+    if slope > -1e-3 or needed > 0 or needed / slope + 1.5 * LASTING > N_FORETOLD:
         return None
-    return max(5, 5 * round(needed / slope / 5))
+    return max(5, 5 * round((needed / slope + 1.5 * LASTING) / 5))
 
 
 def is_satisfied(record: Record, clusters: Mapping[int, int] | LabelArray) -> bool:
