@@ -12,10 +12,10 @@ from sklearn.metrics import adjusted_rand_score, rand_score
 from cobras import Answer, Constraints, InvalidDataError, Session
 from cobras.baselines.clusterers import state_random
 from cobras.baselines.cobs import EVEN, clustering_weights, mostly_alone, question_chances, select
-from cobras.baselines.relations import unknown_pairs
+from cobras.baselines.known_pairs import unknown_pairs
 from cobras.spaces.euclidean import EuclideanSpace
 from tests.baselines.blobs import SMALL, blobs, members
-from tests.baselines.test_relations import implied
+from tests.baselines.test_known_pairs import implied
 from tests.laws.problems import Problem
 
 METHOD = "cobras.baselines.cobs:cobs"

@@ -29,8 +29,8 @@ from typing import Literal
 import numpy as np
 
 from cobras.baselines.clusterers import state_random
+from cobras.baselines.known_pairs import entailed_pairs, unknown_pairs
 from cobras.baselines.pool import Grid, Pool, build_pool
-from cobras.baselines.relations import entailed_pairs, unknown_pairs
 from cobras.core.constraints import Constraints
 from cobras.core.exceptions import InvalidDataError
 from cobras.core.partition import Partition

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cobras import Answer, Constraints
 from cobras.baselines import relations
-from cobras.baselines.relations import entailed_pairs, unknown_pairs
+from cobras.baselines.known_pairs import entailed_pairs, unknown_pairs
 
 
 def implied(constraints, rows):
