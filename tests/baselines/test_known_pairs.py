@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobras import Answer, Constraints
-from cobras.baselines import relations
+from cobras.baselines import known_pairs
 from cobras.baselines.known_pairs import entailed_pairs, unknown_pairs
 
 
@@ -48,7 +48,7 @@ def test_candidates_are_distinct_unknown_pairs_and_all_of_them_if_few_are_left(f
         if constraints.relation(*p) is None and p not in constraints.set_aside
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relations, "FEW_ROWS", few)
+        patch.setattr(known_pairs, "FEW_ROWS", few)
         pairs = unknown_pairs(constraints, shown, 12, size, np.random.default_rng(seed))
     found = {tuple(p) for p in pairs.tolist()}
     assert len(found) == len(pairs) == min(size, len(left))
