@@ -104,7 +104,7 @@ class Points(Relations):
     def means(self, values: FloatArray) -> FloatArray:
         """What is known of the last instances, as means over those of each point; 0 where it has none."""
         at = self._point[-len(values) :]
-        # Column by column: ten times as fast as `np.add.at`.
+        # Column by column: four times as fast as `np.add.at`.
         sums = np.column_stack([np.bincount(at, column, self.n) for column in values.T])
         return sums / np.maximum(np.bincount(at, minlength=self.n), 1)[:, None]
 
